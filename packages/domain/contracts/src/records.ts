@@ -1,0 +1,48 @@
+import type { EvidenceEvent, MonitorTicked } from './evidence.ts';
+import type { SignalEvent, TrajectoryEvent } from './trajectory.ts';
+
+/** The payload of one message of EVIDENCE: facts of one work accepted together, in order. */
+export interface EvidenceCommit {
+  readonly v: 1;
+  readonly events: readonly EvidenceEvent[];
+  /** The content digest of each event as it was reported, by index (see `contentDigest`). */
+  readonly contents: readonly string[];
+}
+
+/** The payload of one tick message. */
+export interface TickCommit {
+  readonly v: 1;
+  readonly events: readonly [MonitorTicked];
+}
+
+/** The payload of `record.trajectory.<tenant>.<work>`. */
+export interface TrajectoryRecord {
+  readonly v: 1;
+  /** The evidence this record covers: everything of the work up to this sequence of EVIDENCE. */
+  readonly covered: number;
+  /** The signals that were fed back into the fold: everything of the tenant up to this sequence of RECORD. */
+  readonly answered: number;
+  readonly events: readonly TrajectoryEvent[];
+  /** The fold's state after the events; its shape belongs to `trajectory`, its version is inside. */
+  readonly state: unknown;
+}
+
+/** The payload of `record.signals.<tenant>`. */
+export interface SignalsRecord {
+  readonly v: 1;
+  /** The trajectory records this one covers: everything of the tenant up to this sequence of RECORD. */
+  readonly covered: number;
+  readonly events: readonly SignalEvent[];
+  /** The signaller's state after the events, the open set included; its shape belongs to `trajectory`. */
+  readonly state: unknown;
+}
+
+/** The payload of `record.position.<reader>`: where a reader starts again. A hint; what is written carries its own proof. */
+export interface ReaderPosition {
+  readonly v: 1;
+  readonly positions: Readonly<Record<string, number>>;
+}
+
+export const encodeRecord = (
+  record: EvidenceCommit | TickCommit | TrajectoryRecord | SignalsRecord | ReaderPosition,
+): Uint8Array => Buffer.from(JSON.stringify(record), 'utf8');

@@ -1,0 +1,92 @@
+import { digest } from '@headway/kernel';
+
+/** Partitions of the evidence. Fixed for ever: a work's history must never move between partitions. */
+export const PARTITIONS = 64;
+
+export const STREAMS = {
+  evidence: 'EVIDENCE',
+  record: 'RECORD',
+  feed: 'FEED',
+} as const;
+export type StreamName = (typeof STREAMS)[keyof typeof STREAMS];
+
+/**
+ * A caller's id as one token of a subject. Letters, digits, `_` and `-` stand for themselves; every other byte of the
+ * UTF-8 text is written `=XX`. The empty text is `=`.
+ */
+export function encodeToken(text: string): string {
+  if (/^[A-Za-z0-9_-]+$/.test(text)) return text;
+  if (text === '') return '=';
+  let token = '';
+  for (const byte of Buffer.from(text, 'utf8')) {
+    const char = String.fromCharCode(byte);
+    token += /[A-Za-z0-9_-]/.test(char) ? char : `=${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  }
+  return token;
+}
+
+/** The inverse of {@link encodeToken}. */
+export function decodeToken(token: string): string {
+  if (token === '=') return '';
+  if (!token.includes('=')) return token;
+  const bytes: number[] = [];
+  for (let at = 0; at < token.length; at += 1) {
+    if (token[at] === '=') {
+      bytes.push(Number.parseInt(token.slice(at + 1, at + 3), 16));
+      at += 2;
+    } else bytes.push(token.charCodeAt(at));
+  }
+  return Buffer.from(bytes).toString('utf8');
+}
+
+/** The partition of a work: the first 32 bits of a hash of tenant and work, modulo {@link PARTITIONS}. */
+export function partitionOf(tenant: string, work: string): number {
+  return Number.parseInt(digest('partition', tenant, work).slice(0, 8), 16) % PARTITIONS;
+}
+
+export const subjects = {
+  evidence: (tenant: string, work: string) =>
+    `evidence.${partitionOf(tenant, work)}.${encodeToken(tenant)}.${encodeToken(work)}`,
+  tick: (partition: number) => `evidence.${partition}.tick`,
+  evidenceOfPartition: (partition: number) => `evidence.${partition}.>`,
+  allEvidence: 'evidence.>',
+  trajectory: (tenant: string, work: string) => `record.trajectory.${encodeToken(tenant)}.${encodeToken(work)}`,
+  allTrajectories: 'record.trajectory.>',
+  signals: (tenant: string) => `record.signals.${encodeToken(tenant)}`,
+  allSignals: 'record.signals.>',
+  /** How far a reader got: a hint for where to start again, never what makes it correct. */
+  position: (reader: string) => `record.position.${encodeToken(reader)}`,
+  feed: {
+    assessment: (tenant: string, work: string) => `trajectory.assessment.${encodeToken(tenant)}.${encodeToken(work)}`,
+    signal: (tenant: string, kind: string, workOrPrefix: string) =>
+      `trajectory.signal.${encodeToken(tenant)}.${encodeToken(kind)}.${encodeToken(workOrPrefix)}`,
+    acknowledgement: (tenant: string, work: string) =>
+      `trajectory.acknowledgement.${encodeToken(tenant)}.${encodeToken(work)}`,
+  },
+} as const;
+
+/** What a subject of EVIDENCE or RECORD says, or `null` where it is none of ours. */
+export type SubjectMeaning =
+  | { kind: 'evidence'; partition: number; tenant: string; work: string }
+  | { kind: 'tick'; partition: number }
+  | { kind: 'trajectory'; tenant: string; work: string }
+  | { kind: 'signals'; tenant: string }
+  | { kind: 'position'; reader: string };
+
+export function parseSubject(subject: string): SubjectMeaning | null {
+  const [family, second, third, fourth, ...rest] = subject.split('.');
+  if (rest.length > 0 || second === undefined) return null;
+  if (family === 'evidence' && third !== undefined) {
+    const partition = Number(second);
+    if (!Number.isInteger(partition) || partition < 0 || partition >= PARTITIONS) return null;
+    if (fourth === undefined) return third === 'tick' ? { kind: 'tick', partition } : null;
+    return { kind: 'evidence', partition, tenant: decodeToken(third), work: decodeToken(fourth) };
+  }
+  if (family !== 'record' || third === undefined) return null;
+  if (second === 'trajectory' && fourth !== undefined)
+    return { kind: 'trajectory', tenant: decodeToken(third), work: decodeToken(fourth) };
+  if (fourth !== undefined) return null;
+  if (second === 'signals') return { kind: 'signals', tenant: decodeToken(third) };
+  if (second === 'position') return { kind: 'position', reader: decodeToken(third) };
+  return null;
+}

@@ -1,0 +1,3 @@
+export * from './decider.ts';
+export * from './hashing.ts';
+export * from './ports.ts';
