@@ -60,7 +60,8 @@ const short: number[] = [];
 for (let round = 0; round < 50; round += 1) short.push(measure(initialState(), round * SHORT, SHORT).nanoseconds);
 const { state, nanoseconds: whole } = measure(initialState(), 0, LONG);
 const long: number[] = [];
-for (let round = 0; round < ROUNDS; round += 1) long.push(measure(state, LONG + round * SHORT * 10, SHORT * 10).nanoseconds);
+for (let round = 0; round < ROUNDS; round += 1)
+  long.push(measure(state, LONG + round * SHORT * 10, SHORT * 10).nanoseconds);
 
 console.log(
   JSON.stringify({

@@ -48,7 +48,9 @@ const attempts = fc.oneof(
 );
 const others = fc.oneof(
   of('A', 'B', 'E').map((at) => committed(at)),
-  fc.tuple(of('worker', 'subagent-stop', 'harness'), of('A', 'B', undefined)).map(([by, at]) => checkpoint(by, at)),
+  fc
+    .tuple(of<'worker' | 'subagent-stop' | 'harness'>('worker', 'subagent-stop', 'harness'), of('A', 'B', undefined))
+    .map(([by, at]) => checkpoint(by, at)),
   fc.tuple(of('a', 'b'), of('0', '1', '2'), of('0', '1', '2')).map(([path, from, to]) => edited(path, from, to)),
   of('c1', 'c2').map((id) => opened(id)),
   of('c1', 'c2').map((id) => completed(id)),
@@ -57,7 +59,7 @@ const others = fc.oneof(
 );
 const lifecycle = fc.oneof(
   of(1, 2, undefined).map((incarnation) => claimed({ gateAttempts: 2, commits: 2 }, incarnation)),
-  of('worker', 'ci', undefined).map((by) => done(by)),
+  of<'worker' | 'ci' | undefined>('worker', 'ci', undefined).map((by) => done(by)),
   fc.constant(0).map(() => blocked()),
   fc.constant(0).map(() => unblocked()),
   fc.constant(0).map(() => released()),
@@ -105,7 +107,8 @@ describe('for any history', () => {
       fc.property(facts, attempts, (events, attempt) => {
         const before = folded(events);
         const phases = [before, evolve(before, attempt)].map((state) => assess(state, defaultPolicy).phase);
-        if (phases[0] === 'done-claimed' && attempt.data.stage === 'done' && attempt.data.outcome === 'passed') return;
+        const { stage, outcome } = attempt.data as { stage: string; outcome: string };
+        if (phases[0] === 'done-claimed' && stage === 'done' && outcome === 'passed') return;
         // An edge of "on that diff state": where none was known at `done`, the first one observed is taken for it.
         if (phases[0] === 'done-claimed' && before.doneAt === -1) return;
         expect(phases[1]).toBe(phases[0]);
