@@ -12,7 +12,7 @@ export function clipped(text: string, bytes: number): string {
   if (text.length <= bytes && PLAIN.test(text)) return text;
   const clean = text
     .slice(0, bytes)
-    .replace(/[\u0000-\u001f\u007f]/g, ' ')
+    .replace(/\p{Cc}/gu, ' ')
     .toWellFormed();
   if (text.length <= bytes && bytesOf(clean) <= bytes) return clean;
   let kept = '';
@@ -30,6 +30,6 @@ export function clipped(text: string, bytes: number): string {
  * Names are compared in this form wherever a state holds them.
  */
 export function shownName(name: string, bytes: number): string {
-  if (bytesOf(name) <= bytes && !/[\p{Cc}]/u.test(name) && name.isWellFormed()) return name;
+  if (bytesOf(name) <= bytes && !/\p{Cc}/u.test(name) && name.isWellFormed()) return name;
   return `${clipped(name, bytes - 17)}~${hexOf(fingerprint(name))}`;
 }

@@ -49,7 +49,7 @@ export interface DiffStates {
   readonly seen: Seen;
   readonly ids: readonly DiffId[];
   /** The hash under which the unchanged tree was reported, where it was another than the fixed one; '' = none. */
-  readonly unchanged: Fingerprint | '';
+  readonly unchanged: Fingerprint;
   /** The newest known state. */
   readonly at: DiffId;
   readonly next: DiffId;
@@ -68,7 +68,7 @@ export interface DiffStates {
  * and `+` (returned to) or `-`, the current one last; and 1 where it came back and no failed attempt has been seen since.
  * Tuples, here and below, keep the state below its limit.
  */
-export type FileStates = readonly [path: Fingerprint, base: Fingerprint | '', states: string, due: 0 | 1];
+export type FileStates = readonly [path: Fingerprint, base: Fingerprint, states: string, due: 0 | 1];
 
 /** Verdicts of one gate running: how many, and the diff state they were on. */
 export type Run = readonly [n: number, at: DiffId];
