@@ -25,7 +25,8 @@ function machineIsDebian() {
 
 /** Options that make apt keep all its state in `folder`; `sources` replaces the machine's sources where given. */
 function aptOptions(folder, sources) {
-  for (const part of ['state/lists/partial', 'cache/archives/partial', 'parts']) mkdirSync(join(folder, part), { recursive: true });
+  for (const part of ['state/lists/partial', 'cache/archives/partial', 'parts'])
+    mkdirSync(join(folder, part), { recursive: true });
   const options = {
     'Dir::State': join(folder, 'state'),
     'Dir::State::Lists': join(folder, 'state', 'lists'),
@@ -69,7 +70,8 @@ async function tries() {
 }
 
 export async function fromDebian(folder, keep) {
-  if ((await run('apt-get', ['--version'])).code !== 0 || (await run('dpkg', ['--version'])).code !== 0) return undefined;
+  if ((await run('apt-get', ['--version'])).code !== 0 || (await run('dpkg', ['--version'])).code !== 0)
+    return undefined;
   mkdirSync(folder, { recursive: true });
   for (const { name, sources } of await tries()) {
     say(`bringing nats-server from Debian's packages, ${name} (unpacked into the cache, nothing is installed)`);

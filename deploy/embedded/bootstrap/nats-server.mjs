@@ -82,12 +82,14 @@ export async function findNatsServer(cache, env = process.env) {
   const near = (await onPath(env)) ?? (await inCache(folder));
   if (near !== undefined) return near;
   const ways = [
-    ['Debian packages', fromDebian],
-    ['Homebrew', fromHomebrew],
-    ['Docker', fromDocker],
+    { name: 'Debian packages', bring: fromDebian },
+    { name: 'Homebrew', bring: fromHomebrew },
+    { name: 'Docker', bring: fromDocker },
   ];
-  for (const [name, bring] of ways) {
-    const kept = await withSignOfLife(`bringing nats-server from ${name}`, () => bring(folder, (binary) => keep(binary, folder)));
+  for (const { name, bring } of ways) {
+    const kept = await withSignOfLife(`bringing nats-server from ${name}`, () =>
+      bring(folder, (binary) => keep(binary, folder)),
+    );
     if (kept !== undefined) {
       say(`nats-server is now kept at ${kept}`);
       return kept;

@@ -8,7 +8,9 @@ export const NODE_MAJOR = 24;
 const packagedNode = join(repositoryRoot, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node');
 
 /** Says so where the embedded way cannot work here; the way that can is named. */
-export function checkPlatform({ platform, arch, version } = { platform: process.platform, arch: process.arch, version: process.versions.node }) {
+export function checkPlatform(
+  { platform, arch, version } = { platform: process.platform, arch: process.arch, version: process.versions.node },
+) {
   if (Number.parseInt(version, 10) < 20) {
     throw new SetupError(`Node ${version} is too old to set Headway up: Node 20 or newer is needed.`);
   }

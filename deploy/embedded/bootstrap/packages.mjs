@@ -27,13 +27,18 @@ export async function installPackages(cache) {
   say('installing packages from the lockfile (the first time takes a minute or two)');
   rmSync(stampFile, { force: true });
   const { code, output } = await withSignOfLife('installing packages', () =>
-    run('npx', ['--yes', PNPM, 'install', '--frozen-lockfile', '--reporter=append-only', '--config.confirmModulesPurge=false'], {
-      cwd: repositoryRoot,
-      env: packageManagerEnvironment(cache),
-      show: true,
-    }),
+    run(
+      'npx',
+      ['--yes', PNPM, 'install', '--frozen-lockfile', '--reporter=append-only', '--config.confirmModulesPurge=false'],
+      {
+        cwd: repositoryRoot,
+        env: packageManagerEnvironment(cache),
+        show: true,
+      },
+    ),
   );
-  if (code === 127) throw new SetupError('npx was not found: it comes with npm. Install Node 20 or newer together with npm.');
+  if (code === 127)
+    throw new SetupError('npx was not found: it comes with npm. Install Node 20 or newer together with npm.');
   if (code !== 0) {
     throw new SetupError(
       `the packages could not be installed (exit code ${code}). The npm registry must be reachable, or a mirror of it set with\n` +

@@ -25,7 +25,9 @@ function copyForNobody(source, target) {
 /** The folder with Postgres' `bin`, `lib` and `share`, seen to run as the user that will run it. */
 export async function findPostgres(cache) {
   if (!existsSync(packageFolder)) {
-    throw new SetupError(`the package with Postgres' binaries is missing: ${packageFolder}. Delete node_modules and try again.`);
+    throw new SetupError(
+      `the package with Postgres' binaries is missing: ${packageFolder}. Delete node_modules and try again.`,
+    );
   }
   const native = join(realpathSync(packageFolder), 'native');
   let tried = await runs(native);

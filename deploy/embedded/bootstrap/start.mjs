@@ -1,8 +1,8 @@
 // `npm start`: sets up what is missing, then runs the supervisor under Node 24.
 import { join } from 'node:path';
+import { runForeground } from './foreground.mjs';
 import { repositoryRoot } from './places.mjs';
 import { fail, prepare } from './prepare.mjs';
-import { runForeground } from './foreground.mjs';
 
 try {
   const { node, env } = await prepare();
