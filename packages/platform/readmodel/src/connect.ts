@@ -1,0 +1,46 @@
+import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
+import pg from 'pg';
+import type { Database } from './tables.ts';
+
+/** A statement that runs longer is cancelled, so that nothing waits for ever behind it. Milliseconds. */
+export const STATEMENT_TIMEOUT = 30_000;
+/** How long a new connection may take. Milliseconds. */
+export const CONNECT_TIMEOUT = 5_000;
+
+const INT8 = 20;
+
+export interface Connecting {
+  readonly url: string;
+  /** Most connections at once. */
+  readonly connections: number;
+  /** Shown in the server's list of connections. */
+  readonly name: string;
+}
+
+/** Sequences and changes stay far below 2^53, so that `bigint` columns are read as numbers. */
+const types = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === INT8 && format !== 'binary'
+      ? Number
+      : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+};
+
+/** A pool that outlives the loss of its connections: the next statement opens a new one. */
+export function openPool({ url, connections, name }: Connecting): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections,
+    application_name: name,
+    statement_timeout: STATEMENT_TIMEOUT,
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    types,
+  });
+  // An idle connection that breaks is told here and nowhere else; unheard, it would end the process.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+export const connect = (options: Connecting): Kysely<Database> => over(openPool(options));
+
+export const over = (pool: PostgresPool): Kysely<Database> =>
+  new Kysely<Database>({ dialect: new PostgresDialect({ pool }) }).withSchema('headway');
