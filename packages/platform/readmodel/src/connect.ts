@@ -44,3 +44,10 @@ export const connect = (options: Connecting): Kysely<Database> => over(openPool(
 
 export const over = (pool: PostgresPool): Kysely<Database> =>
   new Kysely<Database>({ dialect: new PostgresDialect({ pool }) }).withSchema('headway');
+
+/** SQLSTATE classes that speak of the data, not of the server: too large, malformed, twice in one statement. */
+const DATA_ERRORS = /^(21|22|23|54)/;
+
+/** Whether Postgres refused the data of a statement, so that trying it again as it is can never succeed. */
+export const isDataRefusal = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code !== undefined && DATA_ERRORS.test(error.code);

@@ -1,5 +1,5 @@
 export type { IdentityArchive } from './archive.ts';
-export { openPool } from './connect.ts';
+export { isDataRefusal, openPool } from './connect.ts';
 export { migrate } from './migrate.ts';
 export {
   openReadModel,
@@ -26,3 +26,4 @@ export type { Advance, Changes, Step } from './write/advance.ts';
 export type { StandingIdentity } from './write/identities.ts';
 export { ARCHIVE_READER, nowhere, type Place, type ReaderPlace, SIGNALLER } from './write/positions.ts';
 export type { SignalCoverage } from './write/signals.ts';
+export { storableText } from './write/unnest.ts';

@@ -7,11 +7,11 @@ import {
   type ReadModel,
   type WorkRow,
 } from '@headway/readmodel';
+import { startPostgres, type TestPostgres } from '@headway/testkit';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { startPostgres } from './postgres.ts';
 
-let server: { url: string; stop(): Promise<void> };
+let server: TestPostgres;
 let model: ReadModel;
 let admin: pg.Client;
 
