@@ -51,3 +51,18 @@ const DATA_ERRORS = /^(21|22|23|54)/;
 /** Whether Postgres refused the data of a statement, so that trying it again as it is can never succeed. */
 export const isDataRefusal = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code !== undefined && DATA_ERRORS.test(error.code);
+
+/** What the operating system and the driver say when there is nobody at the other end. */
+const CONNECTION_ERRORS = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENOENT)$/;
+const CONNECTION_MESSAGES =
+  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection/i;
+/** SQLSTATE classes for a connection that broke, a server that is full, and one that is starting or going down. */
+const SERVER_ERRORS = /^(08|53|57)/;
+
+/** Whether an error says that Postgres cannot be reached at the moment, rather than that something is wrong. */
+export function isStoreAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (error instanceof pg.DatabaseError) return SERVER_ERRORS.test(code);
+  return CONNECTION_ERRORS.test(code) || CONNECTION_MESSAGES.test(error.message);
+}

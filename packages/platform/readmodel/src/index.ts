@@ -1,5 +1,5 @@
 export type { IdentityArchive } from './archive.ts';
-export { isDataRefusal, openPool } from './connect.ts';
+export { isDataRefusal, isStoreAway, openPool } from './connect.ts';
 export { migrate } from './migrate.ts';
 export {
   openReadModel,
