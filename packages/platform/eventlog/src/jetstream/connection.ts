@@ -73,7 +73,7 @@ function optionsOf({ servers, name, credentials }: NatsAccess): ConnectionOption
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: 2,
     maxReconnectAttempts: -1,
-    // Called between attempts only; small again after each success because servers restart one at a time.
+    // Never slow for long: after eight longer and longer delays it begins anew.
     reconnectDelayHandler: () => backoff(attempt++ % 8),
     ignoreAuthErrorAbort: true,
   };

@@ -1,5 +1,5 @@
 import type { StreamName } from '@headway/contracts';
-import { type EventLog, LogUnavailable, type StreamDescription } from '../log.ts';
+import { ANSWER_DEADLINE_MS, type EventLog, LogUnavailable, type StreamDescription } from '../log.ts';
 import { checkFilter, checkRead, covering, streamOf } from '../subject.ts';
 import { connectNats, type NatsAccess } from './connection.ts';
 import { DEFAULT_PUBLISH_WINDOW, Publisher } from './publisher.ts';
@@ -17,6 +17,8 @@ import { Reader, type ReaderStart } from './reader.ts';
 export interface JetStreamLogOptions extends NatsAccess {
   /** Appends under way at once; {@link DEFAULT_PUBLISH_WINDOW} unless told. */
   readonly publishWindow?: number;
+  /** How long an append is tried before it is `unavailable`; {@link ANSWER_DEADLINE_MS} unless told. */
+  readonly appendWithinMs?: number;
 }
 
 /** Messages in one batch of `newestOfEach`. */
@@ -46,7 +48,10 @@ export async function connectJetStreamLog(options: JetStreamLogOptions): Promise
     generationOf,
     successorOf: (stream: StreamName, subject: string, after: number) => successorOf(manager, stream, subject, after),
   };
-  const publisher = new Publisher(connection, questions, options.publishWindow ?? DEFAULT_PUBLISH_WINDOW);
+  const publisher = new Publisher(connection, questions, {
+    window: options.publishWindow ?? DEFAULT_PUBLISH_WINDOW,
+    appendWithinMs: options.appendWithinMs ?? ANSWER_DEADLINE_MS,
+  });
 
   const reconnectListeners = new Set<() => void>();
   void (async () => {

@@ -6,7 +6,7 @@ import {
   type NatsConnection,
   headers as newHeaders,
 } from '@nats-io/transport-node';
-import { ANSWER_DEADLINE_MS, type AppendOutcome, type NewMessage } from '../log.ts';
+import { type AppendOutcome, DUPLICATE_WINDOW_SECONDS, type NewMessage } from '../log.ts';
 import { checkMessage } from '../subject.ts';
 import { backoff } from './connection.ts';
 import { MESSAGE_ID_HEADER, OWN_ID } from './delivery.ts';
@@ -20,6 +20,13 @@ const MAX_WAITING = 65_536;
 const ATTEMPT_TIMEOUT_MS = 5_000;
 const SWEEP_MS = 250;
 const WRONG_LAST_SEQUENCE = [10071, 10164];
+
+export interface PublisherLimits {
+  /** Appends under way at once. */
+  readonly window: number;
+  /** How long an append is tried, in milliseconds. */
+  readonly appendWithinMs: number;
+}
 
 /** What the publisher has to ask the server beside publishing. */
 export interface PublisherQuestions {
@@ -56,7 +63,7 @@ interface Acknowledgement {
 export class Publisher {
   readonly #connection: NatsConnection;
   readonly #questions: PublisherQuestions;
-  readonly #window: number;
+  readonly #limits: PublisherLimits;
   readonly #inbox: string;
   readonly #underWay = new Map<number, Attempted>();
   readonly #waiting: Attempted[] = [];
@@ -68,12 +75,14 @@ export class Publisher {
   #closed = false;
   #whenIdle: (() => void)[] = [];
 
-  constructor(connection: NatsConnection, questions: PublisherQuestions, window: number) {
-    if (!Number.isInteger(window) || window < 1)
-      throw new RangeError(`a publish window of ${window} messages is not a positive number`);
+  constructor(connection: NatsConnection, questions: PublisherQuestions, limits: PublisherLimits) {
+    if (!Number.isInteger(limits.window) || limits.window < 1)
+      throw new RangeError(`a publish window of ${limits.window} messages is not a positive number`);
+    if (!(limits.appendWithinMs > 0 && limits.appendWithinMs < DUPLICATE_WINDOW_SECONDS * 500))
+      throw new RangeError(`appends within ${limits.appendWithinMs} ms would outlast the window of message ids`);
     this.#connection = connection;
     this.#questions = questions;
-    this.#window = window;
+    this.#limits = limits;
     this.#inbox = createInbox();
     this.#idPrefix = this.#inbox.slice(this.#inbox.lastIndexOf('.') + 1);
     connection.subscribe(`${this.#inbox}.*`, {
@@ -96,12 +105,12 @@ export class Publisher {
         headers: this.#headersOf(message),
         settle,
         fail,
-        deadline: Date.now() + ANSWER_DEADLINE_MS,
+        deadline: Date.now() + this.#limits.appendWithinMs,
         attempts: 0,
         again: Number.POSITIVE_INFINITY,
         lastTrouble: 'not sent yet',
       };
-      if (this.#underWay.size >= this.#window) this.#waiting.push(attempted);
+      if (this.#underWay.size >= this.#limits.window) this.#waiting.push(attempted);
       else this.#start(attempted);
     });
   }
