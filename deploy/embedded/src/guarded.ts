@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { until } from './waiting.ts';
 
 /**
  * Runs a command and ends it when this shell's standard input closes, which also happens when the process that started it was killed.
@@ -58,6 +59,19 @@ export interface Guarded {
 const STEPS_PER_SECOND = 5;
 const DEFAULT_PATIENCE_MS = 10_000;
 
+const GROUP_GONE_MS = 5_000;
+
+/** Whether any process of a group is left. */
+export function groupLives(group: number | undefined): boolean {
+  if (group === undefined) return false;
+  try {
+    process.kill(-group, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve) => {
     child.once('error', () => resolve({ code: 127 }));
@@ -95,6 +109,8 @@ export function startGuarded(command: string, args: readonly string[], options: 
       stdin.end();
       stdin.destroy();
       await exited;
+      // The guard's own watcher ends a moment after it.
+      await until(() => (groupLives(child.pid) ? undefined : true), GROUP_GONE_MS);
     },
     kill() {
       if (child.pid === undefined || !running) return;

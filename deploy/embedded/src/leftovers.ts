@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { groupLives } from './guarded.ts';
 import { until } from './waiting.ts';
 
 const LEFTOVER_PATIENCE_MS = 15_000;
@@ -21,15 +22,6 @@ function startOf(pid: number): string | undefined {
     return `${bootId()} ${ticks ?? ''}`;
   } catch {
     return undefined;
-  }
-}
-
-function groupLives(group: number): boolean {
-  try {
-    process.kill(-group, 0);
-    return true;
-  } catch {
-    return false;
   }
 }
 
