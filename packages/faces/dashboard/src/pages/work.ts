@@ -93,20 +93,14 @@ function redirectBlock({ work, signals, now }: WorkPage): Markup | false {
     'section',
     { class: 'redirect-block', 'aria-labelledby': 'redirect-title' },
     h('h2', { id: 'redirect-title' }, about?.kind === 'shared-failure' ? 'Redirect: shared failure' : 'Redirect'),
-    h(
-      'p',
-      {},
-      'Signal ',
-      h('code', { title: named }, short(named)),
-      ' is open',
-      about !== undefined && about.kind === 'shared-failure' && ` for ${about.works.length} works`,
-      '.',
-    ),
-    about !== undefined && h('p', { class: 'reason' }, reported(about.reason)),
+    about === undefined && h('p', {}, 'Signal ', h('code', { title: named }, short(named)), ' is open.'),
+    about?.kind === 'shared-failure' &&
+      h('p', {}, `One cause, ${about.works.length} works: whoever answers it answers for all.`),
+    about !== undefined && about.reason !== assessment?.reason && h('p', { class: 'reason' }, reported(about.reason)),
     about !== undefined && signalFacts(about, now),
     urgent &&
       assessment.delta !== null &&
-      h('p', {}, 'Last change ', h('span', { class: 'delta' }, deltaText(assessment.delta))),
+      h('p', { class: 'aside' }, 'last change ', h('span', { class: 'delta' }, deltaText(assessment.delta))),
     urgent &&
       assessment.failures.length > 0 &&
       h(
