@@ -215,6 +215,18 @@ describe.skipIf(chromium === null)('the fleet in a browser', () => {
     expect((await order())[0]).toBe('steady');
   });
 
+  test('a changed row flashes, but not for those who asked for less motion', async () => {
+    const animation = (): Promise<string> =>
+      page.evaluate(`getComputedStyle(document.querySelector('tr[data-work="steady"]')).animationName`);
+    await open();
+    expect(await animation()).toBe('none');
+    server.work(work('steady', 'slow', { change: 3 }));
+    await page.locator('tr[data-work="steady"][data-class="slow"]').waitFor();
+    expect(await animation()).toBe('flash');
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    expect(await animation()).toBe('none');
+  });
+
   test('the copy button copies the whole command', async () => {
     await browser.context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
     server.page = () => renderFleet({ works: [stuck(2)], signals: [signal('s1', ['W-1'])], ...served });

@@ -236,3 +236,45 @@ test('facts without the members that are expected are shown without them', () =>
   expect(html).not.toMatch(/undefined|NaN|\[object/);
   expect(html).toContain('unnamed gate');
 });
+
+const luminance = (hex: string): number => {
+  const [r, g, b] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+    return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const contrast = (a: string, b: string): number => {
+  const [dark, light] = [luminance(a), luminance(b)].sort((x, y) => x - y) as [number, number];
+  return (light + 0.05) / (dark + 0.05);
+};
+
+test('every colour of text has the contrast of WCAG AA on every ground, light and dark', () => {
+  const style = [...assets].find(([path]) => path.endsWith('.css'))?.[1].body ?? '';
+  const schemes = [...style.matchAll(/:root \{([^}]*)\}/g)].map((match) =>
+    Object.fromEntries(
+      [...(match[1] as string).matchAll(/--([a-z-]+): (#[0-9a-f]{6})/g)].map((one) => [one[1], one[2]]),
+    ),
+  );
+  expect(schemes).toHaveLength(2);
+  const texts = [
+    'text',
+    'muted',
+    'accent',
+    'thrashing',
+    'stagnating',
+    'awaiting-wake',
+    'unknown',
+    'slow',
+    'productive',
+    'finished',
+  ];
+  const weak = schemes.flatMap((scheme) =>
+    ['ground', 'surface', 'raised', 'urgent-ground', 'flash'].flatMap((ground) =>
+      texts
+        .filter((text) => !(contrast(scheme[text] as string, scheme[ground] as string) >= 4.5))
+        .map((text) => `${text} on ${ground}`),
+    ),
+  );
+  expect(weak).toEqual([]);
+});
