@@ -45,6 +45,7 @@ export function signalFacts(signal: SignalView, now: number): Markup {
   return h(
     'dl',
     { class: 'facts' },
+    fact('signal', h('code', { title: signal.signal }, short(signal.signal))),
     signal.rule !== null && fact('rule', signal.rule),
     signal.gate !== null && fact('gate', reported(signal.gate)),
     signal.count !== null && fact('count', String(signal.count)),
@@ -67,8 +68,12 @@ export function redirect(work: string, openSignal: string | null, board: SignalB
     return h(
       'div',
       slot,
-      h('a', { href: `#shared-${shared.signal}`, 'data-key': 'shared' }, `Shared failure ${short(shared.signal)}`),
-      ` of ${plural(shared.works.length, 'work')}`,
+      h(
+        'p',
+        {},
+        h('a', { href: `#shared-${shared.signal}`, 'data-key': 'shared' }, `Shared failure ${short(shared.signal)}`),
+        ` of ${plural(shared.works.length, 'work')}`,
+      ),
     );
   }
   if (own === null) return h('div', { ...slot, hidden: true });
@@ -77,13 +82,12 @@ export function redirect(work: string, openSignal: string | null, board: SignalB
     slot,
     h(
       'div',
-      { class: 'signal-line' },
+      { class: 'redirect-head' },
       h('strong', {}, 'Redirect'),
-      ' signal ',
-      h('code', { title: own }, short(own)),
-      ' open',
+      known === undefined
+        ? h('dl', { class: 'facts' }, fact('signal', h('code', { title: own }, short(own))))
+        : signalFacts(known, now),
     ),
-    known !== undefined && signalFacts(known, now),
     command(acknowledgement(own), `Copy the command that acknowledges signal ${short(own)}`, 'ack'),
   );
 }
