@@ -1,11 +1,15 @@
 import { defineConfig } from 'vitest/config';
 
+const folders = ['packages', 'services', 'deploy', 'test'];
+const long = process.env.HEADWAY_LONG_TESTS === '1';
+
 export default defineConfig({
   test: {
-    include: ['packages/**/*.test.ts', 'services/**/*.test.ts', 'deploy/**/*.test.ts', 'test/**/*.test.ts'],
-    exclude: ['**/node_modules/**', '**/*.long.test.ts', '.headway/**'],
-    testTimeout: 60_000,
+    include: folders.map((folder) => `${folder}/**/*${long ? '.long' : ''}.test.ts`),
+    exclude: ['**/node_modules/**', '.headway/**', ...(long ? [] : ['**/*.long.test.ts'])],
+    testTimeout: long ? 900_000 : 60_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
+    passWithNoTests: long,
   },
 });
