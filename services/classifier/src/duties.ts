@@ -68,7 +68,7 @@ export async function startAssessing(parts: DutyParts, duties: Duties): Promise<
       positions.write(Object.fromEntries(keys.map((key) => [`${kind}:${key}`, sequence]))),
     );
 
-  const works = await loadWorks(log, owns);
+  const works = await loadWorks(log, owns, policyOf);
   const answers = createAnswers({ works, owns, policyOf });
   const turn = createTurn();
   const answeredBefore = startOf('signals');

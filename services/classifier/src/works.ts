@@ -1,6 +1,7 @@
 import {
   encodeRecord,
   PARTITIONS,
+  type Policy,
   parseSubject,
   partitionOf,
   STREAMS,
@@ -57,6 +58,7 @@ export interface Works {
 export async function loadWorks(
   log: TrajectoryLog,
   owns: (partition: number) => boolean,
+  policyOf: (tenant: string) => Policy,
   cached: number = CACHED_WORKS,
 ): Promise<Works> {
   /** Every recorded work by its subject: what is not here has no record yet. */
@@ -69,7 +71,8 @@ export async function loadWorks(
     const subject = subjects.trajectory(work.tenant, work.work);
     known.add(subject);
     const ofPartition = waiting[work.partition];
-    if (awaitsTick(work.state)) ofPartition?.set(subject, { tenant: work.tenant, work: work.work });
+    if (awaitsTick(work.state, policyOf(work.tenant)))
+      ofPartition?.set(subject, { tenant: work.tenant, work: work.work });
     else ofPartition?.delete(subject);
   };
 

@@ -217,7 +217,13 @@ describe('texts that Postgres cannot hold', () => {
     });
     const found = await model.views.findWork('default', 'W\0-1');
     expect(found).toMatchObject({ worker: 'a\uFFFDb', criteria: ['\0', '\ud800', '"'] });
-    const { rows } = await model.views.listTimeline({ tenant: 'default', work: 'W\0-1', after: null, newestFirst: false, limit: 10 });
+    const { rows } = await model.views.listTimeline({
+      tenant: 'default',
+      work: 'W\0-1',
+      after: null,
+      newestFirst: false,
+      limit: 10,
+    });
     expect(rows[0]?.data).toEqual({ note: 'x\0y\ud800', '\0': [] });
   });
 });
