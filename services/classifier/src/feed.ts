@@ -7,7 +7,8 @@ import {
   type TrajectoryRecord,
 } from '@headway/contracts';
 import type { LogMessage } from '@headway/eventlog';
-import { LogUnavailable, type TrajectoryLog } from './ports.ts';
+import { LogUnavailable } from '@headway/eventlog';
+import type { TrajectoryLog } from './ports.ts';
 
 /** Digits of a signature that stand in a subject and are shown to people. */
 export const SIGNATURE_PREFIX = 12;

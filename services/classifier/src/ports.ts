@@ -14,8 +14,3 @@ export interface Logger {
 export class Fenced extends Error {
   override readonly name = 'Fenced';
 }
-
-/** The log did not take a record in time; whether it stands there is unknown until it is read again. */
-export class LogUnavailable extends Error {
-  override readonly name = 'LogUnavailable';
-}

@@ -8,8 +8,9 @@ import {
   type TrajectoryRecord,
 } from '@headway/contracts';
 import type { LogMessage } from '@headway/eventlog';
+import { LogUnavailable } from '@headway/eventlog';
 import { initialSignals, type SignalsState, signal } from '@headway/trajectory';
-import { Fenced, LogUnavailable, type TrajectoryLog } from './ports.ts';
+import { Fenced, type TrajectoryLog } from './ports.ts';
 
 /** The signals of one tenant: what is recorded, and what came since. */
 interface Tenant {

@@ -9,8 +9,9 @@ import {
   type TrajectoryEvent,
   type TrajectoryRecord,
 } from '@headway/contracts';
+import { LogUnavailable } from '@headway/eventlog';
 import { awaitsTick, initialState, type WorkState } from '@headway/trajectory';
-import { Fenced, LogUnavailable, type TrajectoryLog } from './ports.ts';
+import { Fenced, type TrajectoryLog } from './ports.ts';
 
 /** Works whose folded state is kept in memory; the others are read from the log when evidence of them arrives. */
 export const CACHED_WORKS = 20_000;
