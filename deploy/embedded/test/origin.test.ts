@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, request, type Server } from 'node:http';
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
@@ -16,8 +16,10 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-async function listening(listener: RequestListener): Promise<number> {
-  const server: Server = createServer(listener).listen(0, '127.0.0.1');
+type Answer = (incoming: IncomingMessage, response: ServerResponse) => unknown;
+
+async function listening(answer: Answer): Promise<number> {
+  const server: Server = createServer((incoming, response) => void answer(incoming, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   ends.push(async () => {
     server.closeAllConnections();
