@@ -62,7 +62,8 @@ export const print = (context: Pick<Context, 'stdout'>, text: string): void => {
   context.stdout.write(`${text}\n`);
 };
 
-export const printJson = (context: Pick<Context, 'stdout'>, value: unknown): void => print(context, JSON.stringify(value));
+export const printJson = (context: Pick<Context, 'stdout'>, value: unknown): void =>
+  print(context, JSON.stringify(value));
 
 /** Text of others on a terminal: one line, without control characters that could move the cursor or hide things. */
 export const oneLine = (text: string): string =>
@@ -77,6 +78,9 @@ export function failed(context: Pick<Context, 'stderr' | 'url'>, failure: Failur
     say(context, failureText(failure));
     return exitCodes.refused;
   }
-  say(context, `${failure.reason}. Start it with \`headway up\`, or set HEADWAY_URL (now ${context.url}); \`headway doctor\` looks closer`);
+  say(
+    context,
+    `${failure.reason}. Start it with \`headway up\`, or set HEADWAY_URL (now ${context.url}); \`headway doctor\` looks closer`,
+  );
   return exitCodes.unavailable;
 }

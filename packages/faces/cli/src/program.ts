@@ -28,7 +28,8 @@ const collect = (text: string, all: string[] = []): string[] => [...all, text];
 const json = () => new Option('--json', 'answer in JSON');
 const after = () => new Option('--after <position>', 'wait until the view covers this position; else your last report');
 const worker = () => new Option('--worker <name>', 'who does the work; else HEADWAY_WORKER');
-const incarnation = () => new Option('--incarnation <n>', 'which claim of the work; else the current one').argParser(wholeNumber);
+const incarnation = () =>
+  new Option('--incarnation <n>', 'which claim of the work; else the current one').argParser(wholeNumber);
 const by = (choices: readonly string[]) => new Option('--by <who>', 'who says so').choices([...choices]);
 const work = () => new Argument('<work>', 'the id of the work').argParser(workId);
 
@@ -74,7 +75,13 @@ function running(program: Command, context: Context, finish: Finish): void {
 function works(program: Command, context: Context, finish: Finish): void {
   const group = program.command('work').description('report what happens to a work');
   const add = (name: string, description: string): Command =>
-    group.command(name).description(description).addArgument(work()).addOption(worker()).addOption(incarnation()).addOption(json());
+    group
+      .command(name)
+      .description(description)
+      .addArgument(work())
+      .addOption(worker())
+      .addOption(incarnation())
+      .addOption(json());
   const sizing = (name: string) => new Option(`--${name} <n>`, 'sizing estimate').argParser(wholeNumber);
   add('claim', 'a worker takes the work')
     .option('--orchestrator <name>', 'who is told when the work goes in circles')

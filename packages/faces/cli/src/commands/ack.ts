@@ -44,15 +44,21 @@ export async function ack(context: Context, id: string, options: AckOptions): Pr
     return exitCodes.usage;
   }
   if (signal.state !== 'open') say(context, `this signal is ${signal.state} already`);
-  return send(context, 'headway.signal.sent', signal.works[0] ?? '', { json: options.json ?? false }, {
-    signal: randomUUID(),
-    thread: signal.signal,
-    inReplyTo: signal.signal,
-    intent: options.agree === true ? 'AGREE' : 'REJECT',
-    from,
-    to: signal.to.filter((name) => name !== from),
-    text: options.text ?? '',
-  });
+  return send(
+    context,
+    'headway.signal.sent',
+    signal.works[0] ?? '',
+    { json: options.json ?? false },
+    {
+      signal: randomUUID(),
+      thread: signal.signal,
+      inReplyTo: signal.signal,
+      intent: options.agree === true ? 'AGREE' : 'REJECT',
+      from,
+      to: signal.to.filter((name) => name !== from),
+      text: options.text ?? '',
+    },
+  );
 }
 
 /** Signals with this id, else those that begin with it: at most two, since one too many is as good as more. */

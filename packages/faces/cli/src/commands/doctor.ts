@@ -20,7 +20,13 @@ const CLOCK_TOLERANCE_MS = 5_000;
 
 /** Looks at what Headway needs here, and says for each what was found and what to do. */
 export async function doctor(context: Context, options: { readonly json?: boolean }): Promise<number> {
-  const checks = [nodeCheck(), await gitCheck(context), ...(await serverChecks(context)), spoolCheck(context), tokenCheck(context)];
+  const checks = [
+    nodeCheck(),
+    await gitCheck(context),
+    ...(await serverChecks(context)),
+    spoolCheck(context),
+    tokenCheck(context),
+  ];
   if (options.json === true) printJson(context, { checks });
   else
     for (const { check, state, found, advice } of checks)
@@ -39,7 +45,12 @@ function nodeCheck(): Check {
 async function gitCheck(context: Context): Promise<Check> {
   const answer = await gitIn(context.cwd, context.environment)(['--version']);
   if (!answer.ok)
-    return { check: 'git', state: 'warn', found: 'not found', advice: 'Install git, or gates are reported without their diff state' };
+    return {
+      check: 'git',
+      state: 'warn',
+      found: 'not found',
+      advice: 'Install git, or gates are reported without their diff state',
+    };
   const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(answer.value)?.slice(1) ?? []).map(Number);
   const good = major > OLDEST_GIT[0] || (major === OLDEST_GIT[0] && minor >= OLDEST_GIT[1]);
   const advice = good ? '' : `Use git ${OLDEST_GIT.join('.')} or newer`;
@@ -60,7 +71,12 @@ async function serverChecks(context: Context): Promise<Check[]> {
   return [
     ready
       ? { check: 'server', state: 'ok', found: `${context.url} is ready`, advice: '' }
-      : { check: 'server', state: 'fail', found: `${context.url} is not ready: ${why}`, advice: 'Wait a moment; if it stays so, look at its log' },
+      : {
+          check: 'server',
+          state: 'fail',
+          found: `${context.url} is not ready: ${why}`,
+          advice: 'Wait a moment; if it stays so, look at its log',
+        },
     version === null
       ? { check: 'server version', state: 'warn', found: 'the server does not say', advice: '' }
       : { check: 'server version', state: 'ok', found: version, advice: '' },
@@ -70,10 +86,16 @@ async function serverChecks(context: Context): Promise<Check[]> {
 
 function clockCheck(date: string | null): Check {
   const off = date === null ? Number.NaN : Math.abs(Date.now() - Date.parse(date));
-  if (Number.isNaN(off)) return { check: 'clock', state: 'warn', found: 'the server does not say its time', advice: '' };
+  if (Number.isNaN(off))
+    return { check: 'clock', state: 'warn', found: 'the server does not say its time', advice: '' };
   const good = off <= CLOCK_TOLERANCE_MS;
   const advice = good ? '' : 'Set both clocks by NTP: no rule reads times, but people do';
-  return { check: 'clock', state: good ? 'ok' : 'warn', found: `${Math.round(off / 1_000)} s from the server's`, advice };
+  return {
+    check: 'clock',
+    state: good ? 'ok' : 'warn',
+    found: `${Math.round(off / 1_000)} s from the server's`,
+    advice,
+  };
 }
 
 function spoolCheck(context: Context): Check {
@@ -88,8 +110,14 @@ function spoolCheck(context: Context): Check {
     };
   const folder = stateFolder(context.environment);
   if (existsSync(folder) && !writable(folder))
-    return { check: 'spool', state: 'fail', found: `${folder} cannot be written`, advice: 'Make it yours, or set XDG_STATE_HOME' };
-  const last = position === null || parsePosition(position) === null ? 'nothing reported yet' : `last report at ${position}`;
+    return {
+      check: 'spool',
+      state: 'fail',
+      found: `${folder} cannot be written`,
+      advice: 'Make it yours, or set XDG_STATE_HOME',
+    };
+  const last =
+    position === null || parsePosition(position) === null ? 'nothing reported yet' : `last report at ${position}`;
   return { check: 'spool', state: 'ok', found: `empty, ${last}`, advice: '' };
 }
 
@@ -106,12 +134,27 @@ function tokenCheck(context: Context): Check {
   const { HEADWAY_TOKEN: token, HEADWAY_OPERATOR_TOKEN_FILE: file } = context.environment;
   if (file) {
     if (!existsSync(file))
-      return { check: 'token', state: 'fail', found: `${file} is missing`, advice: 'Correct HEADWAY_OPERATOR_TOKEN_FILE, or unset it' };
+      return {
+        check: 'token',
+        state: 'fail',
+        found: `${file} is missing`,
+        advice: 'Correct HEADWAY_OPERATOR_TOKEN_FILE, or unset it',
+      };
     if ((statSync(file).mode & 0o077) !== 0)
-      return { check: 'token', state: 'warn', found: `${file} can be read by others`, advice: `Run \`chmod 600 ${file}\`` };
+      return {
+        check: 'token',
+        state: 'warn',
+        found: `${file} can be read by others`,
+        advice: `Run \`chmod 600 ${file}\``,
+      };
   }
   if (token) return { check: 'token', state: 'ok', found: 'HEADWAY_TOKEN is set', advice: '' };
   if (context.environment.HEADWAY_TENANT)
-    return { check: 'token', state: 'warn', found: 'HEADWAY_TENANT is set without HEADWAY_TOKEN', advice: 'Only the tenant `default` is open without a token: set HEADWAY_TOKEN' };
+    return {
+      check: 'token',
+      state: 'warn',
+      found: 'HEADWAY_TENANT is set without HEADWAY_TOKEN',
+      advice: 'Only the tenant `default` is open without a token: set HEADWAY_TOKEN',
+    };
   return { check: 'token', state: 'ok', found: 'none, which is enough to report and read on this machine', advice: '' };
 }

@@ -31,14 +31,24 @@ export interface Observed {
  *
  * The diff state is the one before the run: it is what was judged.
  */
-export async function gate(context: Context, name: string, command: readonly string[], options: GateOptions): Promise<number> {
+export async function gate(
+  context: Context,
+  name: string,
+  command: readonly string[],
+  options: GateOptions,
+): Promise<number> {
   const work = await chooseWork(context, options.work);
   const observed = await observe(context, work, options.base);
   const [program, ...args] = command;
   const run = await runGate(program as string, args, context);
   if (run.notStarted !== null) say(context, `gate ${name}: ${run.notStarted}`);
   const { worker = context.environment.HEADWAY_WORKER, incarnation, stage } = options;
-  const event = newEvent('headway.gate.attempted', work, { worker, incarnation }, attemptData(name, stage, run, observed));
+  const event = newEvent(
+    'headway.gate.attempted',
+    work,
+    { worker, incarnation },
+    attemptData(name, stage, run, observed),
+  );
   const reported = await context.reporter.report(event);
   explain(context, name, reported);
   if (options.json === true) context.stderr.write(`${JSON.stringify(summary(name, work, run, observed, reported))}\n`);

@@ -61,7 +61,12 @@ async function everyWork(context: Context, only: string | undefined, after: stri
   let cursor: string | undefined;
   let position: string | null = null;
   for (let page = 0; page < PAGES; page += 1) {
-    const answer: Answer<Page<WorkView>> = await context.reader.works({ after, cursor, class: only, limit: limits.page });
+    const answer: Answer<Page<WorkView>> = await context.reader.works({
+      after,
+      cursor,
+      class: only,
+      limit: limits.page,
+    });
     if (!answer.ok) return answer;
     works.push(...answer.value.items);
     position = answer.value.position;
@@ -137,13 +142,18 @@ function* table(works: readonly WorkView[], context: Context): Generator<string>
     ].map(oneLine),
   }));
   const head = ['WORK', 'AGENT', 'CLASS', 'ATTEMPTS', 'GATE', 'REASON', 'SINCE'];
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map(({ cells }) => cells[column]?.length ?? 0)));
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...rows.map(({ cells }) => cells[column]?.length ?? 0)),
+  );
   const wide = widths.reduce((sum, width) => sum + width + 2, -2);
   // The reason is the widest by far: it gives way where the terminal is narrower than the table.
   const columns = context.stdout.isTTY === true ? (context.stdout.columns ?? 0) : 0;
   if (columns > 0 && wide > columns) widths[5] = Math.max(12, (widths[5] ?? 0) - (wide - columns));
   const line = (cells: readonly string[]): string =>
-    cells.map((cell, column) => fit(cell, widths[column] ?? 0, column === cells.length - 1)).join('  ').trimEnd();
+    cells
+      .map((cell, column) => fit(cell, widths[column] ?? 0, column === cells.length - 1))
+      .join('  ')
+      .trimEnd();
   yield line(head);
   const coloured = context.stdout.isTTY === true && !context.environment.NO_COLOR;
   for (const row of rows) yield coloured ? `\x1b[${colours[row.class]}m${line(row.cells)}\x1b[0m` : line(row.cells);
@@ -158,4 +168,3 @@ const nothing = (only: string | undefined): string =>
   only === undefined
     ? 'No work has been reported yet. In a repository, put `headway gate NAME --` before the command that checks the work:\n  headway gate test --work W-1 -- npm test'
     : `No work is ${only}.`;
-
