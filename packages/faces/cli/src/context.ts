@@ -45,7 +45,8 @@ export function createContext(
   return {
     environment,
     cwd,
-    ...streams,
+    stdout: streams.stdout,
+    stderr: streams.stderr,
     url,
     reader: client(cliLimits.readMs),
     reporter: createReporter(client(cliLimits.reportMs), spool, memory),
