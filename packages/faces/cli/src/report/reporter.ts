@@ -6,7 +6,8 @@ import type { Spool } from './spool.ts';
 
 /** What became of a report. */
 export type Reported =
-  | { readonly outcome: 'accepted' | 'duplicate'; readonly position: string | null }
+  | { readonly outcome: 'accepted'; readonly position: string | null }
+  | { readonly outcome: 'duplicate'; readonly position: string | null }
   | { readonly outcome: 'refused'; readonly problem: Problem }
   /** Kept on disk; it is sent before the next report. */
   | { readonly outcome: 'spooled'; readonly reason: string }
