@@ -227,13 +227,17 @@ describe.skipIf(chromium === null)('the fleet in a browser', () => {
     expect(await animation()).toBe('none');
   });
 
-  test('the copy button copies the whole command', async () => {
+  test('all of the command is copied, by its button and by selecting the line, also where it is shown cut off', async () => {
     await browser.context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
-    server.page = () => renderFleet({ works: [stuck(2)], signals: [signal('s1', ['W-1'])], ...served });
+    const id = '3f9a12cd'.repeat(8);
+    const stuckBy = work('W-1', 'stagnating', { change: 2, openSignal: id });
+    server.page = () => renderFleet({ works: [stuckBy], signals: [signal(id, ['W-1'])], ...served });
     await open();
     await row('W-1').getByRole('button').press('Enter');
     await row('W-1').getByText('Copied').waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('headway ack s1 --agree');
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(`headway ack ${id} --agree`);
+    await row('W-1').locator('.command code').click();
+    expect(await page.evaluate('getSelection().toString()')).toBe(`headway ack ${id} --agree`);
   });
 
   test('an empty fleet fills without a reload', async () => {

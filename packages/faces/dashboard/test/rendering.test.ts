@@ -42,7 +42,7 @@ test('a row has the work, its agent, phase, class, attempts, evidence, cost and 
   }
   expect(row).toContain('The gate test failed 3 times running with the same failing set on the same diff state.');
   expect(row).toContain('>3f9a12cd3f…<');
-  expect(row).toContain(`>headway ack ${'3f9a12cd'.repeat(8)} --agree<`);
+  expect(row).toContain(`data-copy="headway ack ${'3f9a12cd'.repeat(8)} --agree"`);
   expect(row).toContain('search/index.test.ts &gt; ranks exact matches first &gt; AssertionError');
 });
 
@@ -74,7 +74,7 @@ test('a missing number is a dash with its reason, and a measured zero is a zero'
 test('a shared failure is told once above the table, and its works only point to it', () => {
   const html = renderFleet({ works, signals, ...page });
   const id = '5ad2e09b'.repeat(8);
-  expect(html.split(`headway ack ${id} --agree</code>`)).toHaveLength(2);
+  expect(html.split(`data-copy="headway ack ${id} --agree"`)).toHaveLength(2);
   expect(html.indexOf(`id="shared-${id}"`)).toBeLessThan(html.indexOf('<table'));
   for (const member of ['CHK-301', 'CHK-302']) {
     expect(rowOf(html, member)).toContain(`href="#shared-${id}"`);
@@ -270,7 +270,7 @@ test('every colour of text has the contrast of WCAG AA on every ground, light an
     'finished',
   ];
   const weak = schemes.flatMap((scheme) =>
-    ['ground', 'surface', 'raised', 'urgent-ground', 'flash'].flatMap((ground) =>
+    ['ground', 'surface', 'raised', 'urgent-ground', 'row-ground', 'flash'].flatMap((ground) =>
       texts
         .filter((text) => !(contrast(scheme[text] as string, scheme[ground] as string) >= 4.5))
         .map((text) => `${text} on ${ground}`),

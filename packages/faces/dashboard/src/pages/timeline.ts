@@ -11,7 +11,9 @@ export const LISTED = 300;
 const STEP = { least: 16, most: 44, in: 1_000 } as const;
 const LANE = 22;
 const LABELS = 92;
-const BAND = 12;
+const BAND = 16;
+/** Width of a letter in the band: a class is written where its word fits. */
+const LETTER = 6.5;
 
 /** What happened to a work, newest first, under an overview with one lane for each kind of fact. */
 export function timelineView(entries: readonly TimelineEntry[], now: number): Markup {
@@ -101,14 +103,13 @@ function band(drawn: readonly Shown[], before: string, width: number, step: numb
   let from = 0;
   let current = before;
   const close = (to: number): void => {
-    if (to > from)
-      bars.push(
-        h(
-          'rect',
-          { x: from, y: 2, width: to - from, height: BAND, class: `band fill-${current}` },
-          h('title', {}, current),
-        ),
-      );
+    if (to > from) {
+      const look = { x: from, y: 2, width: to - from, height: BAND, class: `band fill-${current}` };
+      bars.push(h('rect', look, h('title', {}, current)));
+      if (to - from > current.length * LETTER + 8) {
+        bars.push(h('text', { x: from + 5, y: BAND - 2, class: `band-word word-${current}` }, current));
+      }
+    }
     from = to;
   };
   let column = 0;
