@@ -100,7 +100,7 @@ describe('the archive', () => {
     const everyByte = Uint8Array.from({ length: 256 }, (_, at) => at);
     const messages = [
       message(1, everyByte, { 'Nats-Msg-Id': 'a"b\\c', traceparent: '00-ä' }),
-      message(2, new Uint8Array()),
+      { ...message(2, new Uint8Array()), messageId: 'm-2' },
       message(3, everyByte.slice(10, 20)),
     ];
     await model.writer.advance(step(nowhere, 3), (changes) => changes.archive(messages));
