@@ -279,6 +279,23 @@ describe('the stream', () => {
   });
 });
 
+test('the pages show the fleet and a work, with every file that they ask for', async () => {
+  const { rig, app, get } = await service();
+  await fleet(rig);
+  await rig.settled();
+  for (const path of ['/', '/works/W-1']) {
+    const page = await app.inject({ url: path });
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+    expect(page.body).toContain('W-1');
+    const files = [...page.body.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, file]) => file as string);
+    expect(files.length).toBeGreaterThan(1);
+    for (const file of files) expect([file, (await get(file)).status]).toEqual([file, 200]);
+  }
+  expect((await get('/works/W-1')).body).toContain('s-1');
+  expect((await get('/works/none')).status).toBe(404);
+});
+
 test('readiness says what is missing', async () => {
   const { rig, get } = await service();
   await eventually(async () => (await get('/readyz')).status === 200, { what: 'ready' });
