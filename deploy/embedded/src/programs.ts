@@ -13,7 +13,8 @@ export interface Service {
 
 export const JOBS: readonly Job[] = [
   { name: 'streams', main: 'packages/platform/eventlog/src/provision.ts' },
-  { name: 'migrations', main: 'packages/platform/readmodel/src/migrate.ts' },
+  { name: 'read models', main: 'packages/platform/readmodel/src/migrate.ts' },
+  { name: 'claims', main: 'packages/platform/claims/src/migrate.ts' },
 ];
 
 export const SERVICES: readonly Service[] = ['ingest', 'classifier', 'projection'].map((name) => ({

@@ -9,6 +9,8 @@ export const problems = {
   reserved_type: { status: 403, title: 'Clients may not report this event type' },
   missing_subject: { status: 400, title: 'The event does not name its work' },
   invalid_parameter: { status: 400, title: 'A parameter has a value that is not allowed' },
+  malformed_request: { status: 400, title: 'The request is not valid HTTP' },
+  request_timeout: { status: 408, title: 'The request did not arrive in time' },
   unsupported_media_type: { status: 415, title: 'The content type is none of the accepted ones' },
   body_too_large: { status: 413, title: 'The body is larger than the limit' },
   event_too_large: { status: 413, title: 'The event is larger than the limit' },
