@@ -27,9 +27,7 @@ export function apiOf(services: Services, tenant = 'default') {
       let cursor: string | null = null;
       do {
         const more: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-        const page: Page<TimelineEntry> = await get(
-          `/v1/works/${encodeURIComponent(work)}/timeline?limit=500${more}`,
-        );
+        const page: Page<TimelineEntry> = await get(`/v1/works/${encodeURIComponent(work)}/timeline?limit=500${more}`);
         entries.push(...page.items);
         cursor = page.next;
       } while (cursor !== null);

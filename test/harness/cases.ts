@@ -37,7 +37,9 @@ const folder = process.env.HEADWAY_CASES ?? join(repositoryRoot, '..', 'shared',
 /** The labelled trajectories, where this machine has them; else none, and a line that says so. */
 export function readCases(): readonly Case[] {
   if (!existsSync(folder)) {
-    process.stderr.write(`skipped: there are no labelled trajectories at ${folder}; set HEADWAY_CASES to their folder\n`);
+    process.stderr.write(
+      `skipped: there are no labelled trajectories at ${folder}; set HEADWAY_CASES to their folder\n`,
+    );
     return [];
   }
   return readdirSync(folder)

@@ -45,7 +45,7 @@ export function renderRedirect(work: WorkRow, signal: SignalWithWorks, asOf: Pos
     `- Class: **${signal.kind}**${rule}`,
     `- Gate: ${signal.gate === null ? 'none' : code(signal.gate, NAME_LENGTH)}`,
     `- Attempts: ${signal.count ?? work.attempts}`,
-    `- Signature: ${signal.signature === null ? 'none' : code(signal.signature, SIGNATURE_PREFIX + 1).replace('…', '')}`,
+    `- Signature: ${signal.signature === null ? 'none' : code(signal.signature.slice(0, SIGNATURE_PREFIX), NAME_LENGTH)}`,
     `- Last diff delta: ${delta === null ? 'not known' : `+${delta.added} -${delta.removed} lines`}`,
     `- Redirect: ${redirectLine(signal)}`,
     `- Reason: ${prose(signal.reason, REASON_LENGTH)}`,

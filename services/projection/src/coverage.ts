@@ -54,11 +54,14 @@ export function createCoverage(options: CoverageOptions): AwaitCoverage {
     try {
       const deadline = performance.now() + waitMs;
       for (const reached of stepsTo(options, cover, position.value))
-        for (let state = await reached(); state !== 'reached'; state = await reached()) {
+        for (;;) {
+          const seen = watch.told;
+          const state = await reached();
+          if (state === 'reached') break;
           if (state === 'lost') return refused(lost(cover.after));
           const left = deadline - performance.now();
           if (left <= 0 || cover.signal.aborted) return refused(notYet(cover.after, waitMs));
-          await watch.next(Math.min(left, LOOK_AGAIN), cover.signal);
+          await watch.next(seen, Math.min(left, LOOK_AGAIN), cover.signal);
         }
       return ok(null);
     } finally {

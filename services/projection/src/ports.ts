@@ -3,7 +3,7 @@ import type { ReadModelViews, ReadModelWriter } from '@headway/readmodel';
 
 /** What this service stands on. Only `main.ts` says what is behind each. */
 export interface Ports {
-  readonly log: Pick<EventLog, 'read' | 'describe'>;
+  readonly log: EventLog;
   readonly writer: ReadModelWriter;
   readonly views: ReadModelViews;
 }

@@ -7,6 +7,9 @@ const hash = z.string().min(1).max(limits.name);
 const count = z.number().int().nonnegative();
 const timestamp = z.iso.datetime({ offset: true });
 
+/** The diff hash of a work tree that equals its base: SHA-256 of nothing. An empty list of files says the same. */
+export const UNCHANGED_DIFF = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
 /** `null` says that the diff state could not be observed, which is never "unchanged". Absent means the same. */
 export const diffSchema = z.object({
   hash,

@@ -152,7 +152,12 @@ export type SignalEvent =
   | {
       readonly type: 'headway.signal.acknowledged';
       readonly id: string;
-      readonly data: SignalClosed & { readonly intent: 'AGREE' | 'REJECT'; readonly from: string };
+      readonly data: SignalClosed & {
+        readonly intent: 'AGREE' | 'REJECT';
+        readonly from: string;
+        /** The incarnation of each of the works when it was acknowledged, by index. */
+        readonly incarnations: readonly number[];
+      };
     }
   | {
       readonly type: 'headway.signal.withdrawn';

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
+import { hash64 } from '@headway/kernel';
 
 /** One file of the page, ready to be served as it is. */
 export interface Asset {
@@ -28,8 +28,7 @@ const modules = [
 const made = new Map<string, Asset>();
 
 function add(name: string, extension: string, contentType: string, body: string): string {
-  const hash = createHash('sha256').update(body).digest('hex').slice(0, 16);
-  const path = `/assets/${name}.${hash}.${extension}`;
+  const path = `/assets/${name}.${hash64(body)}.${extension}`;
   made.set(path, { contentType, body, cacheControl: FOREVER });
   return path;
 }
@@ -39,6 +38,7 @@ function add(name: string, extension: string, contentType: string, body: string)
  * without a word. The version of Node is pinned and the page's tests run what comes out, so that line would only worry.
  */
 function stripTypes(source: string): string {
+  // oxlint-disable-next-line typescript/unbound-method -- put back as it was, never called from here
   const warn = process.emitWarning;
   process.emitWarning = () => {};
   try {

@@ -49,6 +49,7 @@ export async function* readArchive(
         sequence,
         subject: row.subject,
         headers: row.headers,
+        ...(row.message_id === null ? {} : { messageId: row.message_id }),
         payload: row.payload,
         recordedAt: row.recorded_at.getTime(),
       };

@@ -7,6 +7,8 @@ export interface ArchivedMessage {
   readonly sequence: number;
   readonly subject: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Under which the writer sent it, where it gave one. */
+  readonly messageId?: string;
   readonly payload: Uint8Array;
   /** Milliseconds since the Unix epoch. */
   readonly recordedAt: number;

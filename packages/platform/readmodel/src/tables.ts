@@ -34,6 +34,7 @@ export interface ArchiveTable {
   sequence: number;
   subject: string;
   headers: JSONColumnType<Record<string, string>>;
+  message_id: string | null;
   payload: Buffer;
   recorded_at: Date;
 }

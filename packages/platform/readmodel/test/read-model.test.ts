@@ -100,7 +100,7 @@ describe('the archive', () => {
     const everyByte = Uint8Array.from({ length: 256 }, (_, at) => at);
     const messages = [
       message(1, everyByte, { 'Nats-Msg-Id': 'a"b\\c', traceparent: '00-ä' }),
-      message(2, new Uint8Array()),
+      { ...message(2, new Uint8Array()), messageId: 'm-2' },
       message(3, everyByte.slice(10, 20)),
     ];
     await model.writer.advance(step(nowhere, 3), (changes) => changes.archive(messages));
@@ -217,7 +217,13 @@ describe('texts that Postgres cannot hold', () => {
     });
     const found = await model.views.findWork('default', 'W\0-1');
     expect(found).toMatchObject({ worker: 'a\uFFFDb', criteria: ['\0', '\ud800', '"'] });
-    const { rows } = await model.views.listTimeline({ tenant: 'default', work: 'W\0-1', after: 0, limit: 10 });
+    const { rows } = await model.views.listTimeline({
+      tenant: 'default',
+      work: 'W\0-1',
+      after: null,
+      newestFirst: false,
+      limit: 10,
+    });
     expect(rows[0]?.data).toEqual({ note: 'x\0y\ud800', '\0': [] });
   });
 });

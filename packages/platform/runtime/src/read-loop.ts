@@ -22,7 +22,7 @@ export const handled = {
 export interface ReadLoopOptions {
   /** For log lines and readiness. */
   readonly name: string;
-  readonly log: EventLog;
+  readonly log: Pick<EventLog, 'read' | 'describe'>;
   readonly stream: StreamName;
   readonly filters: readonly string[];
   /** Begin after this sequence; 0 = from the beginning. */

@@ -13,7 +13,7 @@ const change = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 export const parameters = {
   one: z.object({ after }),
   works: z.object({ after, cursor, limit, class: z.enum(trajectoryClasses).optional() }),
-  timeline: z.object({ after, cursor, limit }),
+  timeline: z.object({ after, cursor, limit, order: z.enum(['asc', 'desc']).default('asc') }),
   signals: z.object({
     after,
     cursor,

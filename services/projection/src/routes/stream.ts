@@ -87,6 +87,7 @@ async function follow({ views, watch }: Reading, client: Client, since: number):
   let sent = since;
   let heartbeat = performance.now() + HEARTBEAT;
   while (!client.signal.aborted) {
+    const seen = watch.told;
     const upTo = await views.newestChange();
     if (upTo > sent && (await sendSpan(views, client, sent, upTo))) heartbeat = performance.now() + HEARTBEAT;
     sent = Math.max(sent, upTo);
@@ -94,7 +95,7 @@ async function follow({ views, watch }: Reading, client: Client, since: number):
       await write(client, ': still here\n\n');
       heartbeat = performance.now() + HEARTBEAT;
     }
-    await watch.next(LOOK_AGAIN, client.signal);
+    await watch.next(seen, LOOK_AGAIN, client.signal);
     await pause(COLLECT, client.signal);
   }
 }

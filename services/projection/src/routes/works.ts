@@ -74,7 +74,8 @@ async function listTimeline(reading: Reading, request: FastifyRequest): Answer {
   const { rows, next } = await reading.views.listTimeline({
     tenant,
     work,
-    after: from.value ?? 0,
+    after: from.value,
+    newestFirst: query.value.order === 'desc',
     limit: query.value.limit,
   });
   return ok({ items: rows.map(timelineEntry), next: next === null ? null : writeCursor(next), position });

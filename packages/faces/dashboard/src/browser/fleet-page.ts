@@ -80,9 +80,10 @@ function takeSignals(): Set<string> {
   for (const signal of pendingSignals.values()) {
     for (const work of [...(open.get(signal.signal)?.works ?? []), ...signal.works]) touched.add(work);
     if (signal.state === 'open') {
-      open.set(signal.signal, signal);
-      if (signal.kind === 'shared-failure')
+      if (signal.kind === 'shared-failure' && !open.has(signal.signal)) {
         announce(`Shared failure of ${signal.works.length} works: ${signal.reason}`);
+      }
+      open.set(signal.signal, signal);
     } else {
       open.delete(signal.signal);
       remember(signal.signal);

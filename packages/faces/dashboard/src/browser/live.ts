@@ -7,8 +7,8 @@ const LONGEST_WAIT = 15_000;
 const CLOSED = 2;
 
 export interface LiveHandlers {
-  work(data: unknown, change: number): void;
-  signal(data: unknown, change: number): void;
+  readonly work: (data: unknown, change: number) => void;
+  readonly signal: (data: unknown, change: number) => void;
 }
 
 /**

@@ -21,8 +21,8 @@ export interface FleetPage {
 /** The fleet at `/`: a full HTML document that is complete without script and live with it. */
 export function renderFleet({ works, signals, tenant, change, position, now }: FleetPage): string {
   const board = signalBoard(signals);
-  const sorted = [...works].sort((a, b) => byUrgency(rowKey(a), rowKey(b)));
-  const shown = sorted.slice(0, FLEET_ROWS);
+  const sorted = works.map((work) => ({ work, key: rowKey(work) })).sort((a, b) => byUrgency(a.key, b.key));
+  const shown = sorted.slice(0, FLEET_ROWS).map((one) => one.work);
   const counts = countGroups(shown.map(groupOf));
   const main = h(
     'div',

@@ -7,10 +7,13 @@ import { lanes, type Shown, show } from './timeline-entry.ts';
 const DRAWN = 60;
 export const LISTED = 300;
 
-const STEP = 16;
+/** Width of one fact: wide while there are few, so that the newest is where the eye is. */
+const STEP = { least: 16, most: 44, in: 1_000 } as const;
 const LANE = 22;
-const LABELS = 96;
-const BAND = 12;
+const LABELS = 92;
+const BAND = 16;
+/** Width of a letter in the band: a class is written where its word fits. */
+const LETTER = 6.5;
 
 /** What happened to a work, newest first, under an overview with one lane for each kind of fact. */
 export function timelineView(entries: readonly TimelineEntry[], now: number): Markup {
@@ -62,26 +65,32 @@ function item(fact: Shown, now: number): Markup {
 function overview(facts: readonly Shown[]): Markup {
   const drawn = facts.slice(-DRAWN);
   const columns = drawn.filter((fact) => fact.lane !== 'class').length;
-  const width = LABELS + Math.max(columns, 1) * STEP + STEP;
+  const step = Math.max(STEP.least, Math.min(STEP.most, Math.floor(STEP.in / (columns + 1))));
+  const width = (columns + 1) * step;
   const height = BAND + LANE * lanes.length + 12;
   const before = facts.slice(0, -drawn.length).findLast((fact) => fact.lane === 'class')?.mark ?? 'unknown';
+  const label = `The last ${plural(columns, 'fact')} in order, newest on the right; each is listed below`;
   return h(
     'div',
-    {
-      class: 'strip',
-      role: 'img',
-      'aria-label': `The last ${plural(columns, 'fact')} in order, newest on the right; each is listed below`,
-    },
+    { class: 'overview', role: 'img', 'aria-label': label },
     h(
       'svg',
-      { viewBox: `0 0 ${width} ${height}`, width, height },
-      lanes.map((lane, index) => [
-        h('text', { x: 0, y: laneY(index) + 4, class: 'lane-label' }, lane),
-        h('line', { x1: LABELS, x2: width, y1: laneY(index), y2: laneY(index), class: 'lane-line' }),
-      ]),
+      { viewBox: `0 0 ${LABELS} ${height}`, width: LABELS, height },
       h('text', { x: 0, y: BAND, class: 'lane-label' }, 'class'),
-      band(drawn, before, width),
-      marks(drawn),
+      lanes.map((lane, index) => h('text', { x: 0, y: laneY(index) + 4, class: 'lane-label' }, lane)),
+    ),
+    h(
+      'div',
+      { class: 'strip' },
+      h(
+        'svg',
+        { viewBox: `0 0 ${width} ${height}`, width, height },
+        lanes.map((_lane, index) =>
+          h('line', { x1: 0, x2: width, y1: laneY(index), y2: laneY(index), class: 'lane-line' }),
+        ),
+        band(drawn, before, width, step),
+        marks(drawn, step),
+      ),
     ),
   );
 }
@@ -89,26 +98,25 @@ function overview(facts: readonly Shown[]): Markup {
 const laneY = (index: number): number => BAND + 8 + LANE * index + LANE / 2;
 
 /** The class over the same axis: a bar that changes its colour where the class changed. */
-function band(drawn: readonly Shown[], before: string, width: number): Markup[] {
+function band(drawn: readonly Shown[], before: string, width: number, step: number): Markup[] {
   const bars: Markup[] = [];
-  let from = LABELS;
+  let from = 0;
   let current = before;
   const close = (to: number): void => {
-    if (to > from)
-      bars.push(
-        h(
-          'rect',
-          { x: from, y: 2, width: to - from, height: BAND, class: `band fill-${current}` },
-          h('title', {}, current),
-        ),
-      );
+    if (to > from) {
+      const look = { x: from, y: 2, width: to - from, height: BAND, class: `band fill-${current}` };
+      bars.push(h('rect', look, h('title', {}, current)));
+      if (to - from > current.length * LETTER + 8) {
+        bars.push(h('text', { x: from + 5, y: BAND - 2, class: `band-word word-${current}` }, current));
+      }
+    }
     from = to;
   };
   let column = 0;
   for (const fact of drawn) {
     if (fact.lane !== 'class') column += 1;
     else {
-      close(LABELS + Math.max(column * STEP - STEP / 2, 0));
+      close(Math.max(column * step, 0));
       current = fact.mark;
     }
   }
@@ -116,12 +124,12 @@ function band(drawn: readonly Shown[], before: string, width: number): Markup[] 
   return bars;
 }
 
-function marks(drawn: readonly Shown[]): Markup[] {
+function marks(drawn: readonly Shown[], step: number): Markup[] {
   return drawn
     .filter((fact) => fact.lane !== 'class')
     .map((fact, column) => {
       const lane = lanes.indexOf(fact.lane as (typeof lanes)[number]);
-      return mark(fact, LABELS + column * STEP + STEP / 2, laneY(lane));
+      return mark(fact, column * step + step / 2, laneY(lane));
     });
 }
 

@@ -3,7 +3,18 @@ import { paths } from '../assets.ts';
 import { deltaText } from '../view/fleet.ts';
 import { type ChildInput, h, type Markup, reported } from '../view/markup.ts';
 import { acknowledgement, command, signalBoard, signalFacts } from '../view/signals.ts';
-import { classMark, count, groupOf, isUrgent, meaning, missing, moment, money, short } from '../view/words.ts';
+import {
+  classMark,
+  count,
+  groupOf,
+  isUrgent,
+  meaning,
+  missing,
+  moment,
+  money,
+  shellWord,
+  short,
+} from '../view/words.ts';
 import { document } from './frame.ts';
 import { timelineView } from './timeline.ts';
 
@@ -47,6 +58,25 @@ export function renderWork(page: WorkPage): string {
     work: work.work,
     main,
   });
+}
+
+/** What `/works/<work>` answers, with 404, for a work without evidence; it turns into the work's page once there is some. */
+export function renderUnknownWork(
+  page: Pick<WorkPage, 'tenant' | 'change' | 'position' | 'now'> & { readonly work: string },
+): string {
+  const main = h(
+    'div',
+    { id: 'work', class: 'work-page', 'data-class': '' },
+    h('p', { class: 'back' }, h('a', { href: '/', 'data-key': 'back' }, 'Fleet')),
+    h('h1', {}, reported(page.work)),
+    h(
+      'p',
+      { class: 'reason' },
+      'Nothing has been reported about this work. Its page appears here with the first evidence:',
+    ),
+    command(`headway gate test --work ${shellWord(page.work)} -- npm test`, 'Copy the command', 'empty'),
+  );
+  return document({ ...page, title: `${page.work} · Headway`, script: paths.workScript, main });
 }
 
 const verdict = (work: WorkView): Markup =>
@@ -93,20 +123,14 @@ function redirectBlock({ work, signals, now }: WorkPage): Markup | false {
     'section',
     { class: 'redirect-block', 'aria-labelledby': 'redirect-title' },
     h('h2', { id: 'redirect-title' }, about?.kind === 'shared-failure' ? 'Redirect: shared failure' : 'Redirect'),
-    h(
-      'p',
-      {},
-      'Signal ',
-      h('code', { title: named }, short(named)),
-      ' is open',
-      about !== undefined && about.kind === 'shared-failure' && ` for ${about.works.length} works`,
-      '.',
-    ),
-    about !== undefined && h('p', { class: 'reason' }, reported(about.reason)),
+    about === undefined && h('p', {}, 'Signal ', h('code', { title: named }, short(named)), ' is open.'),
+    about?.kind === 'shared-failure' &&
+      h('p', {}, `One cause, ${about.works.length} works: whoever answers it answers for all.`),
+    about !== undefined && about.reason !== assessment?.reason && h('p', { class: 'reason' }, reported(about.reason)),
     about !== undefined && signalFacts(about, now),
     urgent &&
       assessment.delta !== null &&
-      h('p', {}, 'Last change ', h('span', { class: 'delta' }, deltaText(assessment.delta))),
+      h('p', { class: 'aside' }, 'last change ', h('span', { class: 'delta' }, deltaText(assessment.delta))),
     urgent &&
       assessment.failures.length > 0 &&
       h(

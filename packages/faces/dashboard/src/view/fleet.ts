@@ -111,7 +111,9 @@ function evidenceLine(work: WorkView): Markup | false {
       h(
         'span',
         { class: 'delta', title: 'lines added and removed between the last two diff states' },
-        deltaText(assessment.delta),
+        assessment.delta.added + assessment.delta.removed === 0
+          ? 'no line changed'
+          : `last change ${deltaText(assessment.delta)}`,
       ),
     shown.map((key) => h('code', { class: 'failure', title: key }, reported(key))),
     rest > 0 && `and ${rest} more`,

@@ -21,7 +21,8 @@ export function h(
   ...children: ChildInput[]
 ): Markup {
   const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(attributes)) {
+  for (const name in attributes) {
+    const value = attributes[name];
     if (value === null || value === undefined || value === false) continue;
     kept[name] = value === true ? '' : String(value);
   }

@@ -1,5 +1,5 @@
 import type { SignalView } from '@headway/contracts';
-import { h, type Markup, reported } from './markup.ts';
+import { type ChildInput, h, type Markup, reported } from './markup.ts';
 import { moment, plural, shellWord, short, workPath } from './words.ts';
 
 /** What the page knows about signals: the open ones, and the ids it saw close (an id never opens again). */
@@ -18,12 +18,19 @@ const NAMED_WORKS = 30;
 
 export const acknowledgement = (signal: string): string => `headway ack ${shellWord(signal)} --agree`;
 
+/** A word of a command that is shown cut off, though all of it is copied. */
+const LONG_WORD = /(\S{25,})/;
+
 /** A command to copy: the button copies it, and without script a click on the line selects all of it. */
 export const command = (line: string, label: string, key: string): Markup =>
   h(
     'span',
     { class: 'command' },
-    h('code', { tabindex: '0', 'data-key': `${key}:line` }, line),
+    h(
+      'code',
+      { tabindex: '0', 'data-key': `${key}:line`, title: line },
+      line.split(LONG_WORD).map((part, index) => (index % 2 === 1 ? h('span', { class: 'long' }, part) : part)),
+    ),
     h(
       'button',
       {
@@ -41,18 +48,24 @@ export const command = (line: string, label: string, key: string): Markup =>
 const fact = (label: string, value: Markup | string): Markup => h('div', {}, h('dt', {}, label), h('dd', {}, value));
 
 /** The facts of a redirect, as its brief gives them to the agent. */
-export function signalFacts(signal: SignalView, now: number): Markup {
-  return h(
+export const signalFacts = (signal: SignalView, now: number): Markup =>
+  h(
     'dl',
     { class: 'facts' },
+    signalId(signal.signal),
     signal.rule !== null && fact('rule', signal.rule),
     signal.gate !== null && fact('gate', reported(signal.gate)),
-    signal.count !== null && fact('count', String(signal.count)),
-    signal.signature !== null && fact('signature', h('code', { title: signal.signature }, short(signal.signature))),
-    fact('raised', moment(signal.raisedAt, now, 'the signal carries no time')),
+    counted(signal, now),
     signal.to.length > 0 && fact('to', reported(signal.to.join(', '))),
   );
-}
+
+const signalId = (id: string): Markup => fact('signal', h('code', { title: id }, short(id)));
+
+const counted = (signal: SignalView, now: number): ChildInput => [
+  signal.count !== null && fact('count', String(signal.count)),
+  signal.signature !== null && fact('signature', h('code', { title: signal.signature }, short(signal.signature))),
+  fact('raised', moment(signal.raisedAt, now, 'the signal carries no time')),
+];
 
 /**
  * What stands under the reason of a work: nothing, the redirect of its own open signal with the line that acknowledges
@@ -67,8 +80,12 @@ export function redirect(work: string, openSignal: string | null, board: SignalB
     return h(
       'div',
       slot,
-      h('a', { href: `#shared-${shared.signal}`, 'data-key': 'shared' }, `Shared failure ${short(shared.signal)}`),
-      ` of ${plural(shared.works.length, 'work')}`,
+      h(
+        'p',
+        {},
+        h('a', { href: `#shared-${shared.signal}`, 'data-key': 'shared' }, `Shared failure ${short(shared.signal)}`),
+        ` of ${plural(shared.works.length, 'work')}`,
+      ),
     );
   }
   if (own === null) return h('div', { ...slot, hidden: true });
@@ -77,13 +94,11 @@ export function redirect(work: string, openSignal: string | null, board: SignalB
     slot,
     h(
       'div',
-      { class: 'signal-line' },
+      { class: 'redirect-head' },
       h('strong', {}, 'Redirect'),
-      ' signal ',
-      h('code', { title: own }, short(own)),
-      ' open',
+      // Rule and gate stand in the row already.
+      h('dl', { class: 'facts' }, signalId(own), known !== undefined && counted(known, now)),
     ),
-    known !== undefined && signalFacts(known, now),
     command(acknowledgement(own), `Copy the command that acknowledges signal ${short(own)}`, 'ack'),
   );
 }
@@ -124,11 +139,15 @@ function banner(signal: SignalView, now: number): Markup {
         ),
       rest > 0 && h('li', {}, `and ${rest} more`),
     ),
-    signalFacts(signal, now),
-    command(
-      acknowledgement(signal.signal),
-      `Copy the command that acknowledges shared failure ${short(signal.signal)}`,
-      `banner:${signal.signal}`,
+    h(
+      'div',
+      { class: 'banner-foot' },
+      signalFacts(signal, now),
+      command(
+        acknowledgement(signal.signal),
+        `Copy the command that acknowledges shared failure ${short(signal.signal)}`,
+        `banner:${signal.signal}`,
+      ),
     ),
   );
 }

@@ -48,12 +48,13 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long ago, in one unit; a time ahead of `now` (clocks differ) is "just now". Milliseconds since 1970. */
+/** How long ago; a time ahead of `now` (clocks differ) is "just now". Milliseconds since 1970. */
 export function ago(time: number, now: number): string {
   const passed = now - time;
   if (passed < 5_000) return 'just now';
   if (passed < MINUTE) return `${Math.floor(passed / 1_000)} s ago`;
   if (passed < HOUR) return `${Math.floor(passed / MINUTE)} min ago`;
+  if (passed < 10 * HOUR) return `${Math.floor(passed / HOUR)} h ${Math.floor((passed % HOUR) / MINUTE)} min ago`;
   if (passed < 2 * DAY) return `${Math.floor(passed / HOUR)} h ago`;
   return `${Math.floor(passed / DAY)} d ago`;
 }

@@ -25,6 +25,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       sequence bigint not null,
       subject text not null,
       headers json not null,
+      message_id text,
       payload bytea not null,
       recorded_at timestamptz not null,
       primary key (stream, generation, sequence)

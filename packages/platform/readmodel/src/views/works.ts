@@ -45,8 +45,9 @@ export async function findWork(db: Kysely<Database>, tenant: string, work: strin
 export interface TimelineQuery {
   readonly tenant: string;
   readonly work: string;
-  /** Entries after this one; 0 = from the beginning. */
-  readonly after: number;
+  /** The last entry of the page before; `null` = the first page. */
+  readonly after: number | null;
+  readonly newestFirst: boolean;
   readonly limit: number;
 }
 
@@ -64,15 +65,16 @@ export interface StandingEntry {
   readonly data: unknown;
 }
 
-/** What happened to a work, oldest first. */
+/** What happened to a work, in order or the newest first. */
 export async function listTimeline(
   db: Kysely<Database>,
-  { tenant, work, after, limit }: TimelineQuery,
+  { tenant, work, after, newestFirst, limit }: TimelineQuery,
 ): Promise<{ rows: StandingEntry[]; next: number | null }> {
+  const beyond = after === null ? sql`true` : newestFirst ? sql`entry < ${after}` : sql`entry > ${after}`;
   const { rows } = await sql<Selectable<TimelineTable>>`
     select * from headway.timeline
-    where tenant = ${storableText(tenant)} and work = ${storableText(work)} and entry > ${after}
-    order by entry limit ${limit + 1}`.execute(db);
+    where tenant = ${storableText(tenant)} and work = ${storableText(work)} and ${beyond}
+    order by entry ${newestFirst ? sql`desc` : sql`asc`} limit ${limit + 1}`.execute(db);
   const page = rows.slice(0, limit).map(({ tenant: _tenant, work: _work, recorded_at, ...entry }) => ({
     ...entry,
     recordedAt: recorded_at.getTime(),

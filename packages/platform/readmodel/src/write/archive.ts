@@ -12,6 +12,7 @@ const archiveColumns: readonly Column<ArchivedMessage>[] = [
   ['sequence', 'bigint', (row) => row.sequence],
   ['subject', 'text', (row) => row.subject],
   ['headers', 'json', (row) => row.headers],
+  ['message_id', 'text', (row) => row.messageId],
   ['payload', 'bytea', (row) => asBuffer(row.payload)],
   ['recorded_at', 'timestamptz', (row) => row.recordedAt],
 ];

@@ -87,6 +87,10 @@ export async function startGuarded(options: GuardedOptions): Promise<GuardedProc
     signal(signal) {
       if (running) process.kill(pid, signal);
     },
-    ended,
+    get ended() {
+      // Who waits for the end must not end first.
+      guard.ref();
+      return ended;
+    },
   };
 }

@@ -1,0 +1,116 @@
+import { type EvidenceOf, SHOWN_FAILURES } from '@headway/contracts';
+import { observeWork } from './done.ts';
+import { failingSet, outcomeOf, signatureOfAttempt } from './failing-set.ts';
+import { settleFileReturns } from './file-states.ts';
+import { fingerprint } from './fingerprint.ts';
+import { afterFailure, afterPass, newGate } from './gate-runs.ts';
+import { isIn, touched } from './memory.ts';
+import { clipped, shownName } from './names.ts';
+import { type DiffId, type Draft, type Gate, NONE, remembered } from './state.ts';
+import { substantive } from './substantive.ts';
+
+type Attempt = EvidenceOf<'headway.gate.attempted'>['data'];
+
+/** An attempt of a gate. An errored one says nothing about the work: only that it happened is kept. */
+export function foldAttempt(draft: Draft, attempt: Attempt): void {
+  draft.attempts += 1;
+  const outcome = outcomeOf(attempt);
+  const index = gateIndex(draft, attempt.gate);
+  if (outcome === 'errored') {
+    draft.errored = Math.min(draft.errored + 1, remembered.count);
+    replaceGate(draft, index, {});
+    return substantive(draft, null);
+  }
+  draft.errored = 0;
+  draft.doubt = false;
+  draft.judged = true;
+  const [verdicts, commits, allVerdicts, allCommits] = draft.spent;
+  draft.spent = [verdicts + 1, commits, allVerdicts + 1, allCommits];
+  const at = observed(draft, attempt);
+  if (outcome === 'passed') foldPass(draft, index, attempt, at);
+  else foldFailure(draft, index, attempt, at);
+}
+
+function observed(draft: Draft, attempt: Attempt): DiffId {
+  if (!attempt.diff) return NONE;
+  observeWork(draft, attempt.diff);
+  return draft.diffs.at;
+}
+
+/** The place of the gate; the one seen least recently makes room for a new one. */
+function gateIndex(draft: Draft, name: string): number {
+  const id = fingerprint(name);
+  const index = draft.gates.findIndex((gate) => gate.id === id);
+  if (index !== -1) return index;
+  let gates = draft.gates;
+  if (gates.length >= remembered.gates) {
+    const oldest = Math.min(...gates.map((gate) => gate.seen));
+    gates = gates.filter((gate) => gate.seen !== oldest);
+  }
+  draft.gates = [...gates, newGate(id, shownName(name, remembered.gateName))];
+  return draft.gates.length - 1;
+}
+
+function replaceGate(draft: Draft, index: number, change: Partial<Gate>): void {
+  const gates = draft.gates.slice();
+  const gate = gates[index];
+  if (gate === undefined) throw new Error('the gate of an attempt is always among the gates');
+  gates[index] = { ...gate, ...change, seen: draft.attempts };
+  draft.gates = gates;
+}
+
+function foldPass(draft: Draft, index: number, attempt: Attempt, at: DiffId): void {
+  const gate = gateAt(draft, index);
+  if (!gate.passedOnce) draft.progress += 1;
+  replaceGate(draft, index, afterPass(gate, at, draft.diffs.at, draft.diffs.next, draft.diffs.moves));
+  if (attempt.stage === 'done' && at !== NONE) draft.doneGateAt = at;
+  substantive(draft, attempt.stage === 'prep' ? 'passed-prep' : null);
+}
+
+function foldFailure(draft: Draft, index: number, attempt: Attempt, at: DiffId): void {
+  const gate = gateAt(draft, index);
+  const signature = signatureOfAttempt(attempt);
+  const { gate: after, progressed } = afterFailure(gate, {
+    signature,
+    set: signature === null || signature === gate.sig ? null : failingSet(attempt),
+    stage: attempt.stage,
+    at,
+    unmoved: draft.diffs.at,
+    progress: draft.progress,
+    moves: draft.diffs.moves,
+  });
+  if (progressed) draft.progress += 1;
+  replaceGate(draft, index, after);
+  const print = signature === null ? null : fingerprint(`${gate.id}${signature}`);
+  if (at !== NONE) settleReturns(draft, print !== null && isIn(draft.signatures, print));
+  if (print !== null) draft.signatures = touched(draft.signatures, print, remembered.signatures);
+  showFailures(draft, gate.id, attempt, signature !== null && signature === gate.sig);
+  substantive(draft, null);
+}
+
+function gateAt(draft: Draft, index: number): Gate {
+  const gate = draft.gates[index];
+  if (gate === undefined) throw new Error('the gate of an attempt is always among the gates');
+  return gate;
+}
+
+/** A return counts at the first failed attempt there, if that failure was seen before. */
+function settleReturns(draft: Draft, counts: boolean): void {
+  const { diffs } = draft;
+  if (diffs.due) {
+    const isNew = counts && !diffs.returned.includes(diffs.at) && diffs.returned.length < remembered.returns;
+    draft.diffs = { ...diffs, due: false, returned: isNew ? [...diffs.returned, diffs.at] : diffs.returned };
+  }
+  draft.files = settleFileReturns(draft.files, counts);
+}
+
+function showFailures(draft: Draft, id: string, attempt: Attempt, same: boolean): void {
+  const { shown } = draft;
+  const newest = shown[shown.length - 1];
+  if (same && newest?.[0] === id) return;
+  const others = shown.filter(([gate]) => gate !== id);
+  const keys = [...new Set((attempt.failures ?? []).map((failure) => failure.key))].sort().slice(0, SHOWN_FAILURES);
+  const room = Math.floor(remembered.shownKeys / Math.max(keys.length, 1));
+  const entry = [id, ...keys.map((key) => clipped(key, room))];
+  draft.shown = [...others.slice(-(remembered.shownGates - 1)), entry];
+}

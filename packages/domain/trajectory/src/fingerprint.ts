@@ -1,0 +1,72 @@
+import { hash64 } from '@headway/kernel';
+
+/**
+ * A 64-bit hash as ten characters that JSON writes as they are, so that hundreds of them fit into a bounded state.
+ * Hashes of one kind are kept in one text, see `memory.ts`.
+ */
+export type Fingerprint = string;
+
+/** Characters of a fingerprint. */
+export const WIDTH = 10;
+
+const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#';
+const DIGITS = new Map([...ALPHABET].map((char, value) => [char, value]));
+const BASE = ALPHABET.length;
+
+/** Texts whose fingerprints are remembered between calls, twice this number at most; longer texts are computed anew. */
+const REMEMBERED = 4_096;
+const REMEMBERED_LENGTH = 256;
+let young = new Map<string, Fingerprint>();
+let old = new Map<string, Fingerprint>();
+
+/** The fingerprint of a text. What it remembers only saves time: the same text always gives the same answer. */
+export function fingerprint(text: string): Fingerprint {
+  const known = young.get(text);
+  if (known !== undefined) return known;
+  const value = old.get(text) ?? fingerprintOnce(text);
+  if (text.length > REMEMBERED_LENGTH) return value;
+  if (young.size >= REMEMBERED) {
+    old = young;
+    young = new Map();
+  }
+  young.set(text, value);
+  return value;
+}
+
+/** The same for a text that is not expected again: nothing of it is remembered. */
+export function fingerprintOnce(text: string): Fingerprint {
+  const hex = hash64(text);
+  return encode(Number.parseInt(hex.slice(0, 8), 16)) + encode(Number.parseInt(hex.slice(8, 16), 16));
+}
+
+function encode(lane: number): string {
+  let rest = lane;
+  let text = '';
+  for (let at = 0; at < WIDTH / 2; at += 1) {
+    text = ALPHABET.charAt(rest % BASE) + text;
+    rest = Math.floor(rest / BASE);
+  }
+  return text;
+}
+
+/** The two halves of a fingerprint as unsigned 32-bit numbers. */
+export function lanes(value: Fingerprint): readonly [number, number] {
+  return [decode(value.slice(0, WIDTH / 2)), decode(value.slice(WIDTH / 2))];
+}
+
+function decode(text: string): number {
+  let lane = 0;
+  for (const char of text) lane = lane * BASE + (DIGITS.get(char) ?? 0);
+  return lane;
+}
+
+let shown: { value: Fingerprint; hex: string } = { value: '', hex: '' };
+
+/** A fingerprint as people see it: 16 hex digits, the first of the SHA-256 of the text. */
+export function hexOf(value: Fingerprint): string {
+  if (shown.value === value) return shown.hex;
+  const [high, low] = lanes(value);
+  const hex = high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0');
+  shown = { value, hex };
+  return hex;
+}

@@ -1,0 +1,16 @@
+import { newest, type Rule } from './finding.ts';
+
+/** Some gate's newest verdict is a pass, and it stands. */
+export const passStands: Rule = (state) => {
+  for (const gate of state.gates) if (gate.stands) return { gate: gate.id, at: gate.passAt, count: null };
+  return null;
+};
+
+/** Some gate's newest failing set is smaller than the one before. */
+export const setShrank: Rule = (state) => {
+  for (const gate of state.gates) if (gate.shrank) return { gate: gate.id, at: newest(state), count: gate.size };
+  return null;
+};
+
+/** There is a verdict or a commit, and nothing else to say. */
+export const nothingFired: Rule = (state) => (state.judged ? { gate: null, at: newest(state), count: null } : null);
