@@ -15,6 +15,7 @@ export const problems = {
   body_too_large: { status: 413, title: 'The body is larger than the limit' },
   event_too_large: { status: 413, title: 'The event is larger than the limit' },
   batch_too_long: { status: 413, title: 'The batch has more events than the limit' },
+  nothing_accepted: { status: 422, title: 'None of the events was taken' },
   too_deep: { status: 400, title: 'The event is nested deeper than the limit' },
   identity_conflict: { status: 409, title: 'This source and id were already used for other content' },
   unauthorised: { status: 401, title: 'A token is needed' },

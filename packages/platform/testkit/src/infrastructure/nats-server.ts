@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import { connect } from '@nats-io/transport-node';
+import { borrowNats } from './borrowed-nats.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { type GuardedProcess, startGuarded } from './guarded-process.ts';
@@ -38,8 +38,8 @@ const PORT_ATTEMPTS = 5;
 const READY_WITHIN_MS = 20_000;
 
 /**
- * A NATS server with JetStream on loopback, without streams: the one of `HEADWAY_TEST_NATS_URL`, emptied of all
- * streams, or else a local binary with a fresh data folder.
+ * A NATS server with JetStream, without our streams: the one of `HEADWAY_TEST_NATS_URL`, or else a local binary on
+ * loopback with a fresh data folder.
  */
 export async function startNats(options: NatsOptions = {}): Promise<TestNats> {
   const running = process.env.HEADWAY_TEST_NATS_URL;
@@ -141,31 +141,4 @@ function greeting(port: number): Promise<{ jetstream?: boolean }> {
       socket.destroy();
     });
   });
-}
-
-async function borrowNats(url: string): Promise<TestNats> {
-  const empty = async (): Promise<string> => {
-    const connection = await connect({ servers: url });
-    const ask = async <Answer>(subject: string) => (await connection.request(subject, '{}')).json<Answer>();
-    // One page is enough: a server lent for tests holds our few streams only.
-    const { streams } = await ask<{ streams: string[] | null }>('$JS.API.STREAM.NAMES');
-    for (const stream of streams ?? []) await ask(`$JS.API.STREAM.DELETE.${stream}`);
-    const version = connection.info?.version ?? 'unknown';
-    await connection.close();
-    return version;
-  };
-  const notOurs = async () => {
-    throw new Error('the server of HEADWAY_TEST_NATS_URL is not ours to end: ask for one with `own: true`');
-  };
-  const version = await empty();
-  return {
-    url,
-    version,
-    sync: 'unknown',
-    pid: 0,
-    dataDir: null,
-    stop: async () => void (await empty()),
-    kill9: notOurs,
-    restart: notOurs,
-  };
 }

@@ -1,4 +1,4 @@
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 
@@ -37,12 +37,13 @@ export function sweepScratch(): void {
   const root = scratchRoot();
   for (const name of readdirSync(root)) {
     const owner = OWNED_FOLDER.exec(name)?.[1];
-    if (owner === undefined || existsSync(`/proc/${owner}`) || isAlive(Number(owner))) continue;
+    if (owner === undefined || isAlive(Number(owner))) continue;
     rmSync(path.join(root, name), { recursive: true, force: true });
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether there is such a process, of whatever user. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
