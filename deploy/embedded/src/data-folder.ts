@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceFile } from './replace-file.ts';
 import { StartError } from './terminal.ts';
 
 const TOKEN_BYTES = 32;
@@ -29,7 +30,7 @@ export function dataFolder(path: string) {
     logs: join(path, 'logs'),
     tokenFile: secretFile(join(path, 'operator-token')),
     announce(running: Running): void {
-      writeFileSync(runningFile, `${JSON.stringify(running)}\n`, { mode: 0o600 });
+      replaceFile(runningFile, `${JSON.stringify(running)}\n`);
     },
     withdraw(): void {
       rmSync(runningFile, { force: true });
@@ -54,9 +55,6 @@ export function secretFile(path: string): string {
     chmodSync(path, 0o600);
     return path;
   }
-  const staging = `${path}.new`;
-  rmSync(staging, { force: true });
-  writeFileSync(staging, `${randomBytes(TOKEN_BYTES).toString('base64url')}\n`, { mode: 0o600 });
-  renameSync(staging, path);
+  replaceFile(path, `${randomBytes(TOKEN_BYTES).toString('base64url')}\n`);
   return path;
 }

@@ -5,7 +5,7 @@ import { until } from './waiting.ts';
 /**
  * Runs a command and ends it when this shell's standard input closes, which also happens when the process that started it was killed.
  * The command gets the same standard input; nothing is ever written to it. $1 asks it to end, $2 is how many times 0.2 s it is waited for
- * before it is killed. The command runs in the background of a shell without job control, which is why it is in this shell's process group.
+ * before it is killed. Once it ends the server, the watcher is waited for instead of ended, so that it leaves no sleep behind. The command runs in the background of a shell without job control, which is why it is in this shell's process group.
  */
 const GUARD = `
 signal=$1; patience=$2; shift 2
@@ -15,6 +15,7 @@ server=$!
 exec 3>&-
 (
   while read -r _ <&9; do :; done
+  trap '' TERM
   kill -s "$signal" "$server" 2>/dev/null
   while [ "$patience" -gt 0 ] && kill -0 "$server" 2>/dev/null; do sleep 0.2; patience=$((patience - 1)); done
   kill -s KILL "$server" 2>/dev/null
@@ -23,6 +24,7 @@ watcher=$!
 wait "$server"
 code=$?
 kill "$watcher" 2>/dev/null
+wait "$watcher"
 exit "$code"
 `;
 

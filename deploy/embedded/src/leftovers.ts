@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { groupLives } from './guarded.ts';
+import { replaceFile } from './replace-file.ts';
 import { until } from './waiting.ts';
 
 const LEFTOVER_PATIENCE_MS = 15_000;
@@ -18,8 +19,9 @@ function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The command in parentheses may hold spaces; the start time is the twentieth field after it.
-    const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-    return `${bootId()} ${ticks ?? ''}`;
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const ended = fields[0] === 'Z';
+    return ended ? undefined : `${bootId()} ${fields[19] ?? ''}`;
   } catch {
     return undefined;
   }
@@ -32,7 +34,7 @@ function startOf(pid: number): string | undefined {
 export function processRecord(dataFolder: string) {
   const file = join(dataFolder, 'processes.json');
   const current: z.infer<typeof record> = {};
-  const save = (): void => writeFileSync(file, `${JSON.stringify(current, null, 2)}\n`, { mode: 0o600 });
+  const save = (): void => replaceFile(file, `${JSON.stringify(current, null, 2)}\n`);
 
   return {
     add(name: string, group: number): void {

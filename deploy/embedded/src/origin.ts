@@ -62,9 +62,8 @@ function forward(
   service: string,
 ): void {
   const headers = endToEnd(incoming.headers);
-  // One client may pose as any other by this header, so what it says is replaced by what is known.
-  headers['x-forwarded-for'] = incoming.socket.remoteAddress ?? '';
-  headers['x-forwarded-proto'] = 'http';
+  // Nothing is said of the caller here: the origin listens on loopback only, as the services do, so a caller without a
+  // token is one of this machine either way. A header of a proxy in front of the origin stays, and then a token is needed.
   if (incoming.headers['transfer-encoding'] !== undefined) headers['transfer-encoding'] = 'chunked';
   const outgoing = httpRequest({
     host: '127.0.0.1',

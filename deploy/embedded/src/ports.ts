@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { replaceFile } from './replace-file.ts';
 
 const remembered = z.record(z.string(), z.number().int().min(1).max(65_535));
 
@@ -39,12 +40,8 @@ export function rememberedPorts(dataFolder: string) {
       const known = read();
       const before = known[name];
       const port = (before === undefined ? undefined : await bind(before)) ?? (await freePort());
-      writeFileSync(file, `${JSON.stringify({ ...known, [name]: port }, null, 2)}\n`);
+      replaceFile(file, `${JSON.stringify({ ...known, [name]: port }, null, 2)}\n`);
       return port;
-    },
-    forget(name: string): void {
-      const { [name]: _, ...others } = read();
-      writeFileSync(file, `${JSON.stringify(others, null, 2)}\n`);
     },
   };
 }

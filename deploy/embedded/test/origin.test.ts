@@ -75,7 +75,7 @@ test('a request arrives as it was sent, but for the headers of the one connectio
   expect(answer.statusCode).toBe(201);
   expect(answer.headers).toMatchObject({ 'x-answer': 'yes', 'set-cookie': ['a=1', 'b=2'] });
   expect(seen?.url).toBe('/v1/events?x=%20y');
-  expect(seen?.headers).toMatchObject({ host: 'headway.example', 'x-end': '2', 'x-forwarded-for': '127.0.0.1' });
+  expect(seen?.headers).toMatchObject({ host: 'headway.example', 'x-end': '2', 'x-forwarded-for': '6.6.6.6' });
   expect(seen?.headers['x-hop']).toBeUndefined();
 });
 

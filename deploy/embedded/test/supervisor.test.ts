@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { until } from '../src/waiting.ts';
 import {
   allGone,
@@ -15,6 +15,9 @@ import {
   startHeadway,
   type UnderTest,
 } from './headway-under-test.ts';
+
+// Each test starts real servers, some of them several times, on a machine that may be busy.
+vi.setConfig({ testTimeout: 240_000 });
 
 const SOON_MS = 30_000;
 const scratch = scratchFolder();

@@ -213,7 +213,14 @@ describe('records', () => {
         {
           type: 'headway.signal.acknowledged',
           id: 'x-4',
-          data: { signal: 'shared', kind: 'shared-failure', works: ['W-1', 'W-3'], intent: 'AGREE', from: 'o' },
+          data: {
+            signal: 'shared',
+            kind: 'shared-failure',
+            works: ['W-1', 'W-3'],
+            intent: 'AGREE',
+            from: 'o',
+            incarnations: [0, 0],
+          },
         },
       ]),
       signallerAt(4),
@@ -222,7 +229,7 @@ describe('records', () => {
     expect([await open('W-1'), await open('W-3')]).toEqual([null, null]);
     expect(await on.model.views.findSignal('default', 'shared')).toMatchObject({
       state: 'acknowledged',
-      closing: { intent: 'AGREE', from: 'o' },
+      closing: { intent: 'AGREE', from: 'o', incarnations: [0, 0] },
       works: ['W-1', 'W-3'],
     });
     expect(await on.model.views.signalledUpTo('default')).toBe(4);

@@ -21,7 +21,7 @@ export function assess(state: WorkState, policy: Policy): Assessment {
     diff: print === null ? null : hexOf(print),
     count: found.count,
     reason: reasonOf(found, gate, state),
-    failures: gate === null || gate.newest !== 'failed' ? [] : failuresOf(state, gate),
+    failures: gate === null || (gate.newest !== 'failed' && gate.newest !== 'shrank') ? [] : failuresOf(state, gate),
     attempts: state.attempts,
     delta: state.delta === null ? null : { added: state.delta[0], removed: state.delta[1] },
     phase,

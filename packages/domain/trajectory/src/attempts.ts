@@ -61,8 +61,8 @@ function replaceGate(draft: Draft, index: number, change: Partial<Gate>): void {
 
 function foldPass(draft: Draft, index: number, attempt: Attempt, at: DiffId): void {
   const gate = gateAt(draft, index);
-  if (!gate.passedOnce) draft.progress += 1;
-  replaceGate(draft, index, afterPass(gate, at, draft.diffs.at, draft.diffs.next, draft.diffs.moves));
+  if (gate.pass[1] === 0) draft.progress += 1;
+  replaceGate(draft, index, afterPass(gate, at, draft.diffs));
   if (attempt.stage === 'done' && at !== NONE) draft.doneGateAt = at;
   substantive(draft, attempt.stage === 'prep' ? 'passed-prep' : null);
 }

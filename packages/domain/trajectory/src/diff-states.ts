@@ -63,8 +63,9 @@ function moved(diffs: DiffStates, print: Fingerprint): DiffStates {
 function loseOlderPasses(draft: Draft, next: DiffId): void {
   const { at } = draft.diffs;
   if (at >= next) return;
-  const lost = (gate: Draft['gates'][number]) => gate.stands && at < gate.passNext && at !== gate.passAt;
-  if (draft.gates.some(lost)) draft.gates = draft.gates.map((gate) => (lost(gate) ? { ...gate, stands: false } : gate));
+  const lost = (gate: Draft['gates'][number]) => gate.newest === 'stands' && at < gate.pass[1] && at !== gate.pass[0];
+  if (draft.gates.some(lost))
+    draft.gates = draft.gates.map((gate) => (lost(gate) ? { ...gate, newest: 'passed' as const } : gate));
 }
 
 function countLines(draft: Draft, diff: Diff, hasMoved: boolean): void {

@@ -108,7 +108,7 @@ function ticked(state: WorkState, policy: Policy): WorkState {
 /** Runs, returns, overrun counts and ticks start again; what was seen stays, and so does the class for now. */
 function restarted(draft: Draft, policy: Policy): WorkState {
   draft.held = judgedRule(draft, policy);
-  draft.gates = draft.gates.map((gate) => ({ ...gate, ...noRuns, unobserved: null }));
+  draft.gates = draft.gates.map((gate) => ({ ...gate, runs: noRuns, unobserved: null }));
   draft.diffs = { ...draft.diffs, returned: [], due: false };
   draft.files = forgetFileReturns(draft.files);
   draft.spent = [0, 0, 0, 0];

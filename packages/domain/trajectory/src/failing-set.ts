@@ -94,8 +94,10 @@ export function coreOf(set: FailingSet, gate: Gate): number {
   let core = 0;
   for (let at = 0; at < sizeOf(set.keys); at += 1) {
     const key = memberAt(set.keys, at);
-    const index = gate.least === 0 ? -1 : indexOfKey(gate.keys, key);
-    const inAll = gate.least === 0 || (index === -1 ? mayHold(gate, key) : (gate.core & (1 << index)) !== 0);
+    const index = gate.set[2] === 0 ? -1 : indexOfKey(gate.keys, key);
+    const inAll =
+      gate.set[2] === 0 ||
+      (index === -1 ? mayHold({ keys: gate.keys, size: gate.set[0] }, key) : (gate.set[1] & (1 << index)) !== 0);
     if (inAll) core |= 1 << at;
   }
   return core >>> 0;
@@ -107,8 +109,8 @@ function indexOfKey(keys: Seen, key: string): number {
 }
 
 /** Whether a set is smaller than every set that the gate had before. */
-export function isSmallest(set: FailingSet, gate: Gate, core: number): boolean {
-  if (gate.least === 0 || set.size >= gate.least) return false;
+export function isSmallest(set: FailingSet, least: number, core: number): boolean {
+  if (least === 0 || set.size >= least) return false;
   const all = sizeOf(set.keys) === 32 ? 0xffffffff : (1 << sizeOf(set.keys)) - 1;
   return core >>> 0 === all >>> 0;
 }

@@ -7,26 +7,26 @@ const ABSENT = fingerprint('file is absent');
 const STEP = WIDTH + 1;
 
 const contentPrint = (hash: string | null): Fingerprint => (hash === null ? ABSENT : fingerprint(hash));
-const untouched = (path: Fingerprint): FileStates => ({ path, base: '', states: `${IN_BASE}-`, due: false });
-const currentOf = (file: FileStates): Fingerprint => file.states.slice(-STEP, -1);
+const untouched = (path: Fingerprint): FileStates => [path, '', `${IN_BASE}-`, 0];
+const currentOf = ([, , states]: FileStates): Fingerprint => states.slice(-STEP, -1);
 
 /** How many different states of a file it came back to. */
-export function returnsOf(file: FileStates): number {
+export function returnsOf([, , states]: FileStates): number {
   let count = 0;
-  for (let at = WIDTH; at < file.states.length; at += STEP) if (file.states[at] === '+') count += 1;
+  for (let at = WIDTH; at < states.length; at += STEP) if (states[at] === '+') count += 1;
   return count;
 }
 
 function visited(file: FileStates, content: Fingerprint): FileStates {
-  const print = content === file.base ? IN_BASE : content;
+  const [path, base, states] = file;
+  const print = content === base ? IN_BASE : content;
   if (currentOf(file) === print) return file;
-  for (let at = 0; at < file.states.length; at += STEP) {
-    if (file.states.slice(at, at + WIDTH) !== print) continue;
-    const member = file.states.slice(at, at + STEP);
-    return { ...file, states: file.states.slice(0, at) + file.states.slice(at + STEP) + member, due: true };
+  for (let at = 0; at < states.length; at += STEP) {
+    if (states.slice(at, at + WIDTH) !== print) continue;
+    return [path, base, states.slice(0, at) + states.slice(at + STEP) + states.slice(at, at + STEP), 1];
   }
-  const full = file.states.length >= remembered.fileStates * STEP;
-  return { ...file, states: `${full ? file.states.slice(STEP) : file.states}${print}-`, due: false };
+  const full = states.length >= remembered.fileStates * STEP;
+  return [path, base, `${full ? states.slice(STEP) : states}${print}-`, 0];
 }
 
 /** Takes the files of an observed diff state: those listed, and every other one in its base state. */
@@ -37,10 +37,10 @@ export function foldListedFiles(draft: Draft, listed: readonly { path: string; h
   const idle: FileStates[] = [];
   const changed: FileStates[] = [];
   for (const file of draft.files) {
-    const content = contents.get(file.path);
+    const content = contents.get(file[0]);
     if (content === undefined) idle.push(visited(file, IN_BASE));
     else changed.push(visited(file, content));
-    contents.delete(file.path);
+    contents.delete(file[0]);
   }
   for (const [path, content] of contents) {
     if (changed.length >= remembered.files) break;
@@ -53,10 +53,11 @@ export function foldListedFiles(draft: Draft, listed: readonly { path: string; h
 /** Takes an edit: the file was in one state, and is in another. */
 export function foldEdit(draft: Draft, path: string, before: string | null, after: string | null): void {
   const print = fingerprint(path);
-  const index = draft.files.findIndex((file) => file.path === print);
+  const index = draft.files.findIndex(([one]) => one === print);
   const known = draft.files[index] ?? untouched(print);
   const was = contentPrint(before);
-  const file = currentOf(known) === IN_BASE && known.base === '' ? { ...known, base: was } : known;
+  const [, base, states, due] = known;
+  const file: FileStates = currentOf(known) === IN_BASE && base === '' ? [print, was, states, due] : known;
   const others = index === -1 ? draft.files : draft.files.toSpliced(index, 1);
   draft.files = [...others.slice(-(remembered.files - 1)), visited(visited(file, was), contentPrint(after))];
   draft.filesAt = NONE;
@@ -65,27 +66,26 @@ export function foldEdit(draft: Draft, path: string, before: string | null, afte
 /** Whether a file is known to have this content now. */
 export function isContent(files: readonly FileStates[], path: string, hash: string | null): boolean {
   const print = fingerprint(path);
-  const file = files.find((one) => one.path === print);
+  const file = files.find(([one]) => one === print);
   if (file === undefined) return false;
   const content = contentPrint(hash);
-  return currentOf(file) === (content === file.base ? IN_BASE : content);
+  return currentOf(file) === (content === file[1] ? IN_BASE : content);
 }
 
 /** The first failed attempt since files came back: each counts as a return where `counts`. */
 export function settleFileReturns(files: readonly FileStates[], counts: boolean): readonly FileStates[] {
-  if (!files.some((file) => file.due)) return files;
+  if (!files.some(([, , , due]) => due === 1)) return files;
   return files.map((file) => {
-    if (!file.due) return file;
-    return { ...file, due: false, states: counts ? `${file.states.slice(0, -1)}+` : file.states };
+    const [path, base, states, due] = file;
+    return due === 0 ? file : [path, base, counts ? `${states.slice(0, -1)}+` : states, 0];
   });
 }
 
 /** Returns counted so far no longer count; the states stay known. */
 export function forgetFileReturns(files: readonly FileStates[]): readonly FileStates[] {
-  if (!files.some((file) => file.due || file.states.includes('+'))) return files;
-  return files.map((file) => {
-    let states = '';
-    for (let at = 0; at < file.states.length; at += STEP) states += `${file.states.slice(at, at + WIDTH)}-`;
-    return { ...file, states, due: false };
+  return files.map(([path, base, states]) => {
+    let uncounted = '';
+    for (let at = 0; at < states.length; at += STEP) uncounted += `${states.slice(at, at + WIDTH)}-`;
+    return [path, base, uncounted, 0];
   });
 }

@@ -1,6 +1,16 @@
 import type { Stage } from '@headway/contracts';
 import { coreOf, type FailingSet, isSmaller, isSmallest } from './failing-set.ts';
-import { type CirclingRun, type DiffId, type Gate, NONE, noRuns, type Run, type Runs, remembered } from './state.ts';
+import {
+  type CirclingRun,
+  type DiffId,
+  type DiffStates,
+  type Gate,
+  NONE,
+  noRuns,
+  type Run,
+  type Runs,
+  remembered,
+} from './state.ts';
 
 /** A failed verdict, as far as its gate is concerned. */
 export interface Failure {
@@ -19,43 +29,34 @@ export interface Failure {
 
 /** A gate that was just tried for the first time. */
 export const newGate = (id: string, name: string): Gate => ({
-  ...noRuns,
   id,
   name,
   seen: 0,
   newest: 'none',
   sig: null,
   keys: '',
-  size: 0,
-  core: 0,
-  least: 0,
-  current: false,
-  shrank: false,
-  passedOnce: false,
-  stands: false,
-  passAt: NONE,
-  passNext: 0,
-  flips: 0,
-  moves: 0,
+  set: [0, 0, 0, 0],
+  pass: [NONE, 0],
+  flips: [0, 0],
+  runs: noRuns,
   unobserved: null,
 });
 
+/** How often a gate flipped on the work's present diff state. */
+const flipsOf = ({ flips: [flips, then] }: Gate, moves: number): number => (then === moves ? flips : 0);
+
 /** The gate after a pass: every run ends. `at` is the observed diff state or {@link NONE}. */
-export function afterPass(gate: Gate, at: DiffId, unmoved: DiffId, next: DiffId, moves: number): Gate {
-  const flips = gate.moves === moves ? gate.flips : 0;
+export function afterPass(gate: Gate, at: DiffId, { at: unmoved, next, moves }: DiffStates): Gate {
+  const flips = flipsOf(gate, moves);
+  const [size, core, least] = gate.set;
   return {
     ...gate,
-    ...noRuns,
-    newest: 'passed',
+    newest: 'stands',
     sig: null,
-    current: false,
-    shrank: false,
-    passedOnce: true,
-    stands: true,
-    passAt: unmoved,
-    passNext: next,
-    flips: at !== NONE && flips === 1 ? 2 : flips,
-    moves,
+    set: [size, core, least, 0],
+    pass: [unmoved, next],
+    flips: [at !== NONE && flips === 1 ? 2 : flips, moves],
+    runs: noRuns,
     unobserved: null,
   };
 }
@@ -64,37 +65,34 @@ export function afterPass(gate: Gate, at: DiffId, unmoved: DiffId, next: DiffId,
 export function afterFailure(gate: Gate, failure: Failure): { gate: Gate; progressed: boolean } {
   const { signature, set, at, unmoved, moves } = failure;
   const same = signature !== null && signature === gate.sig;
-  const known = signature === null ? null : set;
-  const smaller = !same && known !== null && gate.current && isSmaller(known, gate);
-  const core = same || known === null ? gate.core : coreOf(known, gate);
-  const progressed = !same && known !== null && isSmallest(known, gate, core);
+  const known = signature === null || same ? null : set;
+  const [size, lastCore, least, current] = gate.set;
+  const smaller = known !== null && current === 1 && isSmaller(known, { keys: gate.keys, size });
+  const core = known === null ? lastCore : coreOf(known, gate);
+  const progressed = known !== null && isSmallest(known, least, core);
   const progress = failure.progress + (progressed ? 1 : 0);
   const step: Step = { same, smaller, signed: signature !== null, prep: failure.stage === 'prep', progress };
-  const flips = gate.moves === moves ? gate.flips : 0;
+  const flips = flipsOf(gate, moves);
+  const shadow = gate.unobserved ?? (at === NONE ? gate.runs : null);
   const after: Gate = {
     ...gate,
-    ...counted(gate, step, at),
-    newest: 'failed',
+    newest: smaller ? 'shrank' : 'failed',
     sig: signature,
-    ...(same || known === null
-      ? { current: same && gate.current }
-      : {
-          keys: known.keys,
-          size: known.size,
-          core,
-          least: gate.least === 0 ? known.size : Math.min(gate.least, known.size),
-          current: true,
-        }),
-    shrank: smaller,
-    stands: false,
-    flips: at === NONE ? flips : flips === 0 ? 1 : flips === 2 ? 3 : flips,
-    moves,
-    unobserved:
-      gate.unobserved === null && at !== NONE
-        ? null
-        : counted(gate.unobserved ?? gate, step, at === NONE ? unmoved : at),
+    keys: known === null ? gate.keys : known.keys,
+    set:
+      known === null
+        ? [size, core, least, same ? current : 0]
+        : [known.size, core, least === 0 ? known.size : Math.min(least, known.size), 1],
+    flips: [at === NONE ? flips : afterFailing(flips), moves],
+    runs: counted(gate.runs, step, at),
+    unobserved: shadow === null ? null : counted(shadow, step, at === NONE ? unmoved : at),
   };
   return { gate: after, progressed };
+}
+
+function afterFailing(flips: number): number {
+  if (flips === 0) return 1;
+  return flips === 2 ? 3 : flips;
 }
 
 interface Step {
@@ -106,34 +104,32 @@ interface Step {
   readonly progress: number;
 }
 
-const none: Run = noRuns.same;
+const none: Run = [0, NONE];
 const onwards = (n: number): number => Math.min(n + 1, remembered.count);
 
 /** The runs after a failed verdict on a diff state. An unobserved one neither counts nor interrupts. */
 function counted(runs: Runs, step: Step, at: DiffId): Runs {
   if (!step.signed) return noRuns;
-  return {
-    same: sameRun(runs.same, step, at),
-    prep: prepRun(runs.prep, step, at),
-    circ: circlingRun(runs.circ, step, at),
-  };
+  const [same, prep, circling] = runs;
+  return [sameRun(same, step, at), prepRun(prep, step, at), circlingRun(circling, step, at)];
 }
 
 function sameRun(run: Run, step: Step, at: DiffId): Run {
   if (at === NONE) return step.same ? run : none;
-  return { n: step.same && run.at === at ? onwards(run.n) : 1, at };
+  return [step.same && run[1] === at ? onwards(run[0]) : 1, at];
 }
 
 function prepRun(run: Run, step: Step, at: DiffId): Run {
   if (!step.prep) return none;
   if (at === NONE) return step.smaller ? none : run;
-  return { n: !step.smaller && run.at === at ? onwards(run.n) : 1, at };
+  return [!step.smaller && run[1] === at ? onwards(run[0]) : 1, at];
 }
 
 function circlingRun(run: CirclingRun, step: Step, at: DiffId): CirclingRun {
-  const goesOn = step.same && run.since === step.progress;
-  if (at === NONE) return goesOn ? run : { n: 0, since: step.progress, on: [] };
-  if (!goesOn) return { n: 1, since: step.progress, on: [at] };
-  const full = run.on.length >= remembered.circlingDiffs || run.on.includes(at);
-  return { n: onwards(run.n), since: run.since, on: full ? run.on : [...run.on, at] };
+  const [n, since, ...on] = run;
+  const goesOn = step.same && since === step.progress;
+  if (at === NONE) return goesOn ? run : [0, step.progress];
+  if (!goesOn) return [1, step.progress, at];
+  const full = on.length >= remembered.circlingDiffs || on.includes(at);
+  return full ? [onwards(n), since, ...on] : [onwards(n), since, ...on, at];
 }

@@ -10,7 +10,6 @@ const bytesOf = (text: string): number =>
  */
 export function clipped(text: string, bytes: number): string {
   if (text.length <= bytes && PLAIN.test(text)) return text;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
   const clean = text
     .slice(0, bytes)
     .replace(/[\u0000-\u001f\u007f]/g, ' ')

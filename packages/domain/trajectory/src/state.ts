@@ -16,17 +16,17 @@ export const remembered = {
   checkpoints: 32,
   delegations: 32,
   /** Diff states of one circling run that are told apart. */
-  circlingDiffs: 4,
+  circlingDiffs: 3,
   /** Diff states of a work that are known as returned to. */
   returns: 8,
   /** Gates whose failing keys are kept as text, for people. */
-  shownGates: 4,
+  shownGates: 3,
   /** Bytes, as JSON, of those keys of one gate. */
-  shownKeys: 220,
-  gateName: 64,
-  workerName: 128,
+  shownKeys: 160,
+  gateName: 48,
+  workerName: 96,
   /** A run or count is not counted further than this. */
-  count: 1_000_000,
+  count: 9_999,
 } as const;
 
 /** The most that a state takes as JSON, whatever the history. */
@@ -61,62 +61,51 @@ export interface DiffStates {
   readonly due: boolean;
 }
 
-/** The states of one file, each a fingerprint and `+` (returned to) or `-`, the current one last. */
-export interface FileStates {
-  readonly path: Fingerprint;
-  /** The content that the base is known to have; '' = not known. */
-  readonly base: Fingerprint | '';
-  readonly states: string;
-  readonly due: boolean;
-}
+/**
+ * One file: its path; the content that its base is known to have, '' where it is not known; its states, each a fingerprint
+ * and `+` (returned to) or `-`, the current one last; and 1 where it came back and no failed attempt has been seen since.
+ * Tuples, here and below, keep the state below its limit.
+ */
+export type FileStates = readonly [path: Fingerprint, base: Fingerprint | '', states: string, due: 0 | 1];
 
 /** Verdicts of one gate running: how many, and the diff state they were on. */
-export interface Run {
-  readonly n: number;
-  readonly at: DiffId;
-}
+export type Run = readonly [n: number, at: DiffId];
 
-/** Failed verdicts with one signature running, and the different diff states they were on. */
-export interface CirclingRun {
-  readonly n: number;
-  /** The work's `progress` when the run began: with any later progress it no longer counts. */
-  readonly since: number;
-  readonly on: readonly DiffId[];
-}
+/**
+ * Failed verdicts with one signature running: how many, the work's `progress` when the run began (with any later progress
+ * it no longer counts), and the different diff states they were on.
+ */
+export type CirclingRun = readonly [n: number, since: number, ...on: DiffId[]];
 
-export interface Runs {
-  readonly same: Run;
-  readonly prep: Run;
-  readonly circ: CirclingRun;
-}
+/** What the stagnation rules count: one signature on one diff state, `prep` on one diff state, one signature at all. */
+export type Runs = readonly [same: Run, prep: Run, circling: CirclingRun];
 
-export interface Gate extends Runs {
+export interface Gate {
   readonly id: Fingerprint;
   readonly name: string;
   /** The attempt that was its newest, counted over the work. */
   readonly seen: number;
-  readonly newest: 'none' | 'passed' | 'failed';
+  /**
+   * The newest verdict: a pass that `stands` or was `passed` and then lost, or `failed`, where it has `shrank` with a set
+   * smaller than the one before.
+   */
+  readonly newest: 'none' | 'stands' | 'passed' | 'failed' | 'shrank';
   /** Signature of the newest verdict, where that failed and something could be extracted. */
   readonly sig: string | null;
-  /** The last known failing set: its smallest hashes in order, its size, and which keys every earlier set had too. */
+  /** The smallest hashes of the last known failing set, in order. */
   readonly keys: Seen;
-  readonly size: number;
-  readonly core: number;
-  /** Size of the smallest set so far; 0 = there was none. */
-  readonly least: number;
-  /** That set is the newest verdict's. */
-  readonly current: boolean;
-  /** The newest set is smaller than the one before. */
-  readonly shrank: boolean;
-  readonly passedOnce: boolean;
-  /** The newest verdict is a pass and stands. */
-  readonly stands: boolean;
-  /** Where it passed, and the first state that was younger. */
-  readonly passAt: DiffId;
-  readonly passNext: DiffId;
-  /** 1 failed, 2 failed and passed, 3 failed, passed and failed: on one diff state, as long as `moves` is the work's. */
-  readonly flips: number;
-  readonly moves: number;
+  /**
+   * That set's size, which of `keys` every earlier set had too (as bits), the size of the smallest set so far (0 = there
+   * was none), and 1 where the set is the newest verdict's.
+   */
+  readonly set: readonly [size: number, core: number, least: number, current: 0 | 1];
+  /** Where it passed last, and the first state that was younger; 0 = it never passed. */
+  readonly pass: readonly [at: DiffId, next: DiffId];
+  /**
+   * 1 failed, 2 failed and passed, 3 failed, passed and failed: on one diff state, as long as the work's `moves` are these.
+   */
+  readonly flips: readonly [number, moves: number];
+  readonly runs: Runs;
   /** The runs with unobserved diffs counted as unmoved; `null` = the same as the real ones. */
   readonly unobserved: Runs | null;
 }
@@ -194,6 +183,8 @@ export interface WorkState {
 /** A state under construction: members are replaced, never changed inside. */
 export type Draft = { -readonly [Member in keyof WorkState]: WorkState[Member] };
 
-const noRun: Run = { n: 0, at: NONE };
-const noCircling: CirclingRun = { n: 0, since: 0, on: [] };
-export const noRuns: Runs = { same: noRun, prep: noRun, circ: noCircling };
+export const noRuns: Runs = [
+  [0, NONE],
+  [0, NONE],
+  [0, 0],
+];

@@ -61,6 +61,7 @@ function running(program: Command, context: Context, finish: Finish): void {
     .command('gate')
     .description('run a gate, pass its output and exit code through, and report it')
     .usage('NAME [options] -- COMMAND...')
+    .showHelpAfterError('(put the command after --, as in: headway gate test -- npm test)')
     .argument('<name>', 'the name of the gate: test, lint, build ...')
     .argument('<command...>', 'the command, after --')
     .addOption(new Option('--work <work>', 'the work; else HEADWAY_WORK, else folder@branch').argParser(workId))

@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { STREAMS, type StreamName, subjects } from '@headway/contracts';
 import { eventually } from '@headway/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { collect } from './collected-reader.ts';
 import { withFaults } from './faults.ts';
-import { type EventLog, type LogMessage, MAX_PAYLOAD_BYTES, type ReadOptions, StreamRecreated } from './log.ts';
+import { type EventLog, type LogMessage, MAX_PAYLOAD_BYTES, StreamRecreated } from './log.ts';
+
+export { collect } from './collected-reader.ts';
 
 export interface LogHarness {
   /** One more connection to the same streams. The suite closes it. */
@@ -15,35 +18,6 @@ export interface LogHarness {
 
 const text = (payload: Uint8Array) => Buffer.from(payload).toString('utf8');
 const bytes = (content: string) => Buffer.from(content, 'utf8');
-
-/** Collects what a reader gives, until it is stopped. */
-export function collect(log: EventLog, options: Omit<ReadOptions, 'signal' | 'batch'> & { batch?: number }) {
-  const stopping = new AbortController();
-  const messages: LogMessage[] = [];
-  const batches: number[] = [];
-  let caughtUp = 0;
-  const ended = (async () => {
-    for await (const batch of log.read({ batch: 100, ...options, signal: stopping.signal })) {
-      messages.push(...batch.messages);
-      batches.push(batch.messages.length);
-      if (batch.caughtUp) caughtUp += 1;
-    }
-  })();
-  ended.catch(() => {});
-  return {
-    messages,
-    batches,
-    /** How often the reader said that it had caught up. */
-    timesCaughtUp: () => caughtUp,
-    texts: () => messages.map(({ payload }) => text(payload)),
-    /** Rejects with what the reader threw. */
-    ended,
-    async stop() {
-      stopping.abort();
-      await ended;
-    },
-  };
-}
 
 /** What every log promises, whatever it stands on. */
 export function describeEventLog(name: string, start: () => Promise<LogHarness>): void {

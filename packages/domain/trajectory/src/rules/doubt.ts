@@ -7,7 +7,8 @@ export const conflict: Rule = (state) =>
 /** One gate on one diff state failed, passed and failed; until the diff moves. */
 export const flaky: Rule = (state) => {
   for (const gate of state.gates)
-    if (gate.flips === 3 && gate.moves === state.diffs.moves) return { gate: gate.id, at: newest(state), count: null };
+    if (gate.flips[0] === 3 && gate.flips[1] === state.diffs.moves)
+      return { gate: gate.id, at: newest(state), count: null };
   return null;
 };
 

@@ -8,7 +8,7 @@ export function everyGatePasses(state: WorkState): boolean {
   let any = false;
   for (const gate of state.gates) {
     if (gate.newest === 'none') continue;
-    if (!gate.stands) return false;
+    if (gate.newest !== 'stands') return false;
     any = true;
   }
   return any;
