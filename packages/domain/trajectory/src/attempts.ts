@@ -106,8 +106,7 @@ function settleReturns(draft: Draft, counts: boolean): void {
 
 function showFailures(draft: Draft, id: string, attempt: Attempt, same: boolean): void {
   const { shown } = draft;
-  const newest = shown[shown.length - 1];
-  if (same && newest?.[0] === id) return;
+  if (same && shown.some(([gate]) => gate === id)) return;
   const others = shown.filter(([gate]) => gate !== id);
   const keys = [...new Set((attempt.failures ?? []).map((failure) => failure.key))].sort().slice(0, SHOWN_FAILURES);
   const room = Math.floor(remembered.shownKeys / Math.max(keys.length, 1));

@@ -10,7 +10,8 @@ export type Fingerprint = string;
 export const WIDTH = 10;
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#';
-const DIGITS = new Map([...ALPHABET].map((char, value) => [char, value]));
+const DIGITS = new Uint8Array(128);
+for (let value = 0; value < ALPHABET.length; value += 1) DIGITS[ALPHABET.charCodeAt(value)] = value;
 const BASE = ALPHABET.length;
 
 /** Texts whose fingerprints are remembered between calls, twice this number at most; longer texts are computed anew. */
@@ -51,12 +52,12 @@ function encode(lane: number): string {
 
 /** The two halves of a fingerprint as unsigned 32-bit numbers. */
 export function lanes(value: Fingerprint): readonly [number, number] {
-  return [decode(value.slice(0, WIDTH / 2)), decode(value.slice(WIDTH / 2))];
+  return [decode(value, 0), decode(value, WIDTH / 2)];
 }
 
-function decode(text: string): number {
+function decode(text: string, from: number): number {
   let lane = 0;
-  for (const char of text) lane = lane * BASE + (DIGITS.get(char) ?? 0);
+  for (let at = from; at < from + WIDTH / 2; at += 1) lane = lane * BASE + (DIGITS[text.charCodeAt(at)] ?? 0);
   return lane;
 }
 
