@@ -6,7 +6,7 @@ import { applyEvidence } from '../src/apply/evidence.ts';
 import { applyRecord } from '../src/apply/record.ts';
 import { createProjection } from '../src/reader.ts';
 import { assessed, assessment, attempt, evidence, fact, raised, signallerAt, signals, trajectory } from './records.ts';
-import { contents, type Rig, startRig } from './rig.ts';
+import { contents, emptyTables, type Rig, startRig } from './rig.ts';
 
 let server: TestPostgres;
 const rigs: Rig[] = [];
@@ -217,9 +217,9 @@ describe('records', () => {
             signal: 'shared',
             kind: 'shared-failure',
             works: ['W-1', 'W-3'],
+            incarnations: [1, 1],
             intent: 'AGREE',
             from: 'o',
-            incarnations: [0, 0],
           },
         },
       ]),
@@ -229,7 +229,7 @@ describe('records', () => {
     expect([await open('W-1'), await open('W-3')]).toEqual([null, null]);
     expect(await on.model.views.findSignal('default', 'shared')).toMatchObject({
       state: 'acknowledged',
-      closing: { intent: 'AGREE', from: 'o', incarnations: [0, 0] },
+      closing: { intent: 'AGREE', from: 'o' },
       works: ['W-1', 'W-3'],
     });
     expect(await on.model.views.signalledUpTo('default')).toBe(4);
@@ -284,8 +284,7 @@ describe('when the store fails', () => {
     });
     await history(on);
     const replay = async () => {
-      await on.sql(`truncate headway.positions, headway.archive, headway.identities, headway.dead_letters,
-        headway.works, headway.timeline, headway.signals, headway.signal_members, headway.signal_coverage`);
+      await emptyTables(on);
       statements = 0;
       await deliverAll(on);
       return statements;
@@ -372,7 +371,7 @@ function failing(url: string, around: (run: () => Promise<unknown>) => Promise<u
       const client = await pool.connect();
       return {
         query: (text: string, values: readonly unknown[]) => around(() => client.query(text, [...values])),
-        release: () => client.release(true),
+        release: (broken?: boolean) => client.release(broken),
       };
     },
   } as unknown as Parameters<typeof readModelOver>[0];

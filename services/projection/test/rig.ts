@@ -23,13 +23,41 @@ export interface Rig {
   stop(): Promise<void>;
 }
 
+/** Migrated databases that a rig has left empty, by server: making one takes longer than most tests. */
+const spare = new WeakMap<TestPostgres, string[]>();
+
+async function emptyDatabase(server: TestPostgres): Promise<string> {
+  const left = spare.get(server)?.pop();
+  if (left !== undefined) return left;
+  const url = await server.createDatabase();
+  await migrate(url);
+  return url;
+}
+
+/** Empties every table; faster than truncation where there are few rows. */
+export const emptyTables = ({ sql }: Pick<Rig, 'sql'>) =>
+  sql(
+    [
+      'positions',
+      'archive',
+      'identities',
+      'dead_letters',
+      'works',
+      'timeline',
+      'signals',
+      'signal_members',
+      'signal_coverage',
+    ]
+      .map((table) => `delete from headway.${table}`)
+      .join(';'),
+  );
+
 export async function startRig(
   server?: TestPostgres,
   options: { model?: (url: string) => ReadModel } = {},
 ): Promise<Rig> {
   const own = server ?? (await startPostgres());
-  const url = await own.createDatabase();
-  await migrate(url);
+  const url = await emptyDatabase(own);
   const model = (options.model ?? ((at) => openReadModel({ url: at })))(url);
   const reader = openPool({ url, connections: 2, name: 'test' });
   const streams = createMemoryStreams();
@@ -91,6 +119,8 @@ export async function startRig(
       await Promise.all(running.map(({ ended }) => ended));
       await log.close();
       await model.close();
+      await emptyTables({ sql });
+      spare.set(own, [...(spare.get(own) ?? []), url]);
       await reader.end();
       if (server === undefined) await own.stop();
     },

@@ -84,12 +84,16 @@ async function listTimeline(reading: Reading, request: FastifyRequest): Answer {
 async function showBrief(reading: Reading, request: FastifyRequest, reply: FastifyReply): Answer {
   const found = await coveredWork(reading, request, 'signals');
   if (!found.ok) return found;
-  const work = found.value;
-  const { generation } = await reading.views.place(ARCHIVE_READER, STREAMS.evidence);
-  const signal = work.openSignal === null ? null : await reading.views.findSignal(work.tenant, work.openSignal);
-  const asOf = formatPosition({ stream: STREAMS.evidence, generation, sequence: work.covered });
   reply.type('text/markdown; charset=utf-8');
-  return ok(renderBrief({ work, signal, asOf }));
+  return ok(await briefOf(reading, found.value));
+}
+
+/** The brief of a work as it stands. */
+export async function briefOf({ views }: Reading, work: WorkRow): Promise<string> {
+  const { generation } = await views.place(ARCHIVE_READER, STREAMS.evidence);
+  const signal = work.openSignal === null ? null : await views.findSignal(work.tenant, work.openSignal);
+  const asOf = formatPosition({ stream: STREAMS.evidence, generation, sequence: work.covered });
+  return renderBrief({ work, signal, asOf });
 }
 
 async function coveredWork(
