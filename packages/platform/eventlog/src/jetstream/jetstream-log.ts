@@ -64,7 +64,7 @@ export async function connectJetStreamLog(options: JetStreamLogOptions): Promise
       // A server that comes back may be another one, over other streams.
       generations.clear();
       publisher.reconnected();
-      for (const listener of [...reconnectListeners]) listener();
+      for (const listener of reconnectListeners) listener();
     }
   })();
 
