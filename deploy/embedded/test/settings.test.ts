@@ -35,6 +35,7 @@ test('the ready message shows no password and a command that can be pasted', () 
     notes: ['something to know'],
   });
   expect(message.split('\n')[0]).toBe('headway ready: http://127.0.0.1:4680');
+  expect(message).not.toContain('HEADWAY_URL');
   expect(message).not.toContain('secret');
   expect(message).toContain('nats://nats:4222');
   expect(message).toContain(`'/home/o'\\''neil/a copy/packages/faces/cli/bin/headway' gate test`);
@@ -45,4 +46,11 @@ test('a word for the shell is quoted only where it has to be', () => {
   expect(shellWord('/plain/path-1.ts')).toBe('/plain/path-1.ts');
   expect(shellWord('two words')).toBe("'two words'");
   expect(shellWord('$(rm)')).toBe("'$(rm)'");
+});
+
+test('the ready message says how to reach a port that is not the default one', () => {
+  const facts = { natsUrl: 'nats://x', tokenFile: '/t', repositoryRoot: '/r', dataFolder: '/d', notes: [] };
+  expect(readyMessage({ ...facts, url: 'http://127.0.0.1:4681' })).toContain(
+    'export HEADWAY_URL=http://127.0.0.1:4681\n',
+  );
 });
