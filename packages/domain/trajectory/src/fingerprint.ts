@@ -61,13 +61,15 @@ function decode(text: string, from: number): number {
   return lane;
 }
 
-let shown: { value: Fingerprint; hex: string } = { value: '', hex: '' };
+let shown = new Map<Fingerprint, string>();
 
 /** A fingerprint as people see it: 16 hex digits, the first of the SHA-256 of the text. */
 export function hexOf(value: Fingerprint): string {
-  if (shown.value === value) return shown.hex;
+  const known = shown.get(value);
+  if (known !== undefined) return known;
   const [high, low] = lanes(value);
   const hex = high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0');
-  shown = { value, hex };
+  if (shown.size >= REMEMBERED) shown = new Map();
+  shown.set(value, hex);
   return hex;
 }
