@@ -24,7 +24,7 @@ watcher=$!
 wait "$server"
 code=$?
 kill "$watcher" 2>/dev/null
-wait "$watcher"
+wait "$watcher" 2>/dev/null
 exit "$code"
 `;
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { DEFAULT_PORT } from './settings.ts';
 
 export interface ReadyFacts {
   readonly url: string;
@@ -11,6 +12,9 @@ export interface ReadyFacts {
 
 /** Where the command line is, relative to the repository's root. */
 export const COMMAND_LINE = join('packages', 'faces', 'cli', 'bin', 'headway');
+
+/** Where the command line looks for Headway by itself. */
+const DEFAULT_URL = `http://127.0.0.1:${DEFAULT_PORT}`;
 
 /** Text that a POSIX shell reads as this one word. */
 export function shellWord(text: string): string {
@@ -33,6 +37,12 @@ export function readyMessage(facts: ReadyFacts): string {
     `  data and logs  ${facts.dataFolder}`,
     ...notes,
     '',
+    ...(facts.url === DEFAULT_URL
+      ? []
+      : [
+          'The port is not the default one, so tell the command line where Headway is:',
+          `  export HEADWAY_URL=${facts.url}`,
+        ]),
     'Next, in a git repository with a test command, report a first gate and look at what it says:',
     `  ${command} gate test --work W-1 -- npm test`,
     `  ${command} status`,

@@ -213,12 +213,6 @@ describe('a start that cannot succeed', () => {
     expect(code).toBe(1);
     expect(output).toContain(`port ${port} of 127.0.0.1 is taken`);
   });
-
-  test.each(['x', '70000', '-1'])('says what is wrong with HEADWAY_PORT=%s', async (given) => {
-    const { code, output } = await startFailing({ data, env: { HEADWAY_PORT: given } });
-    expect(code).toBe(1);
-    expect(output).toContain(`HEADWAY_PORT is "${given}"`);
-  });
 });
 
 test('two copies on two data folders run beside each other', async () => {

@@ -10,6 +10,8 @@ export const outputLimits = {
   keyChars: 500,
   /** Characters of the message that is kept with a key. */
   messageChars: 500,
+  /** Lines that are remembered as read, so that one that is said again and again is masked once. */
+  remembered: 4_096,
   /** Headings (suites) that may enclose a test's line. */
   headings: 16,
 } as const;

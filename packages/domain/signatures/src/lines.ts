@@ -46,7 +46,9 @@ export class LineSplitter {
 
 // Each alternative ends at the next escape at the latest, so that a row of unfinished sequences is read once.
 const ansi =
+  // oxlint-disable-next-line no-control-regex -- terminals speak in control characters
   /\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~]?)|\x9b[0-?]*[ -/]*[@-~]?/g;
+// oxlint-disable-next-line no-control-regex -- these are what is taken out
 const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028\u2029\ufeff\ufffd]+/g;
 
 /** What CI systems and multiplexers put before a line: times, streams, group markers. */

@@ -83,8 +83,8 @@ function conclude(channels: readonly Channel[], { exitCode }: Ending): OutputRea
   for (const { failures } of found)
     for (const failure of failures) if (!byKey.has(failure.key)) byKey.set(failure.key, failure);
   const failures = [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1)).slice(0, outputLimits.keys);
-  const tools = new Set(found.filter((part) => part.failures.length > 0).map((part) => part.tool));
-  tools.delete(null);
+  const spoke = found.flatMap(({ tool, failures }) => (tool === null || failures.length === 0 ? [] : [tool]));
+  const tools = [...new Set(spoke)];
   const infrastructure =
     found.some((part) => part.infrastructure) &&
     found.every((part) => part.infrastructure || part.failures.length === 0);
@@ -92,7 +92,7 @@ function conclude(channels: readonly Channel[], { exitCode }: Ending): OutputRea
   const errored = silent || infrastructure || gaveNoVerdict(exitCode, failures.length > 0);
   return {
     outcome: errored ? 'errored' : 'failed',
-    tool: tools.size === 0 ? null : [...tools].sort().join('+').slice(0, 64),
+    tool: tools.length === 0 ? null : tools.join('+').slice(0, 64),
     failures,
   };
 }

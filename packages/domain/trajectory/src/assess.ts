@@ -1,4 +1,4 @@
-import type { Assessment, Policy, RuleId } from '@headway/contracts';
+import type { Assessment, FailingGate, Policy, RuleId } from '@headway/contracts';
 import { printById } from './diff-states.ts';
 import { isConfirmed } from './done.ts';
 import { hexOf } from './fingerprint.ts';
@@ -29,9 +29,15 @@ export function assess(state: WorkState, policy: Policy): Assessment {
     raises: active && state.held === null && raises(found, policy),
     worker: state.worker,
     orchestrator: state.orchestrator,
-    failing: state.gates.flatMap(({ name, sig }) => (sig === null ? [] : [{ gate: name, signature: sig }])),
+    failing: failingGates(state.gates),
     policy: policy.version,
   };
+}
+
+function failingGates(gates: readonly Gate[]): FailingGate[] {
+  const failing: FailingGate[] = [];
+  for (const { name, sig } of gates) if (sig !== null) failing.push({ gate: name, signature: sig });
+  return failing;
 }
 
 function phaseOf(state: WorkState): Assessment['phase'] {

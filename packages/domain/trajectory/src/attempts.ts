@@ -81,7 +81,8 @@ function foldFailure(draft: Draft, index: number, attempt: Attempt, at: DiffId):
   });
   if (progressed) draft.progress += 1;
   replaceGate(draft, index, after);
-  const print = signature === null ? null : fingerprint(`${gate.id}${signature}`);
+  // A signature is of one gate: its hash is made from the gate and the failing set.
+  const print = signature === null ? null : fingerprint(signature);
   if (at !== NONE) settleReturns(draft, print !== null && isIn(draft.signatures, print));
   if (print !== null) draft.signatures = touched(draft.signatures, print, remembered.signatures);
   showFailures(draft, gate.id, attempt, signature !== null && signature === gate.sig);
@@ -106,10 +107,10 @@ function settleReturns(draft: Draft, counts: boolean): void {
 
 function showFailures(draft: Draft, id: string, attempt: Attempt, same: boolean): void {
   const { shown } = draft;
-  const newest = shown[shown.length - 1];
-  if (same && newest?.[0] === id) return;
+  if (same && shown.some(([gate]) => gate === id)) return;
   const others = shown.filter(([gate]) => gate !== id);
-  const keys = [...new Set((attempt.failures ?? []).map((failure) => failure.key))].sort().slice(0, SHOWN_FAILURES);
+  const all = (attempt.failures ?? []).map((failure) => failure.key);
+  const keys = all.length > 1 ? [...new Set(all)].sort().slice(0, SHOWN_FAILURES) : all;
   const room = Math.floor(remembered.shownKeys / Math.max(keys.length, 1));
   const entry = [id, ...keys.map((key) => clipped(key, room))];
   draft.shown = [...others.slice(-(remembered.shownGates - 1)), entry];

@@ -11,10 +11,10 @@ import { substantive } from './substantive.ts';
  */
 export function foldCheckpoint(draft: Draft, checkpoint: EvidenceOf<'headway.checkpoint.recorded'>['data']): void {
   const { by, diff } = checkpoint;
+  const print = diff ? printOf(draft.diffs, diff) : null;
   if (diff) observe(draft, diff);
   if (by === 'harness') return;
-  if (diff) {
-    const print = printOf(diff);
+  if (print !== null) {
     if (print !== unchangedPrint) {
       if (!isIn(draft.checkpoints, print)) draft.spent = [0, 0, draft.spent[2], draft.spent[3]];
       draft.checkpoints = touched(draft.checkpoints, print, remembered.checkpoints);

@@ -5,9 +5,17 @@ import { unchangedPrint } from './initial-state.ts';
 import { indexIn, memberAt, without } from './memory.ts';
 import { type DiffId, type DiffStates, type Draft, NONE, remembered, UNCHANGED } from './state.ts';
 
-/** The fingerprint of an observed diff state. An empty list of files is the unchanged tree, whatever its hash. */
-export const printOf = (diff: Diff): Fingerprint =>
-  diff.files !== undefined && diff.files.length === 0 ? unchangedPrint : fingerprint(diff.hash);
+/**
+ * The fingerprint of an observed diff state. The unchanged tree has one fixed hash, and at most one other: the first new
+ * one that came with an empty list of files.
+ */
+export function printOf(diffs: DiffStates, diff: Diff): Fingerprint {
+  const print = fingerprint(diff.hash);
+  if (diffs.unchanged !== '') return print === diffs.unchanged ? unchangedPrint : print;
+  return listsNothing(diff) && indexIn(diffs.seen, print) === -1 ? unchangedPrint : print;
+}
+
+const listsNothing = (diff: Diff): boolean => diff.files !== undefined && diff.files.length === 0;
 
 /** The number of a diff state, or {@link NONE} where it was never seen or is forgotten. */
 export function idOf(diffs: DiffStates, print: Fingerprint): DiffId {
@@ -22,8 +30,10 @@ export function printById(diffs: DiffStates, id: DiffId): Fingerprint | null {
 
 /** Takes an observed diff state as the newest one, and tells what moved: the whole state, its files, passes lost. */
 export function observe(draft: Draft, diff: Diff): void {
+  const print = printOf(draft.diffs, diff);
+  if (print === unchangedPrint && draft.diffs.unchanged === '' && listsNothing(diff))
+    draft.diffs = { ...draft.diffs, unchanged: fingerprint(diff.hash) };
   const before = draft.diffs;
-  const print = printOf(diff);
   const same = print === currentPrint(before);
   if (!same) {
     draft.diffs = moved(before, print);
@@ -56,7 +66,17 @@ function moved(diffs: DiffStates, print: Fingerprint): DiffStates {
     ids = ids.toSpliced(1, 1);
     if (returned.length > 0) returned = returned.filter((one) => one !== forgotten);
   }
-  return { seen: seen + print, ids: [...ids, id], at: id, next: id + 1, observed: true, moves, returned, due: false };
+  return {
+    ...diffs,
+    seen: seen + print,
+    ids: [...ids, id],
+    at: id,
+    next: id + 1,
+    observed: true,
+    moves,
+    returned,
+    due: false,
+  };
 }
 
 /** A pass stands until the state returns to one that is older than the pass and not the one it was on. */

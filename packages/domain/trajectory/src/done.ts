@@ -21,7 +21,7 @@ export const isConfirmed = (state: WorkState): boolean =>
  */
 export function observeWork(draft: Draft, diff: Diff): void {
   const known = draft.done !== 'no' && draft.doneAt !== NONE && printById(draft.diffs, draft.doneAt) !== null;
-  if (known && idOf(draft.diffs, printOf(diff)) !== draft.doneAt) draft.contradicted = true;
+  if (known && idOf(draft.diffs, printOf(draft.diffs, diff)) !== draft.doneAt) draft.contradicted = true;
   observe(draft, diff);
   if (draft.done !== 'no' && draft.doneAt === NONE) draft.doneAt = draft.diffs.at;
 }

@@ -122,8 +122,8 @@ function foldClaim(draft: Draft, claim: EvidenceOf<'headway.work.claimed'>['data
     return;
   }
   draft.worker = shownName(claim.worker, remembered.workerName);
-  draft.orchestrator = claim.orchestrator === undefined ? null : shownName(claim.orchestrator, remembered.workerName);
-  draft.sizing = baselines(claim.sizing ?? {});
+  if (claim.orchestrator !== undefined) draft.orchestrator = shownName(claim.orchestrator, remembered.workerName);
+  if (claim.sizing !== undefined) draft.sizing = baselines(claim.sizing);
   substantive(draft, null);
 }
 

@@ -1,6 +1,6 @@
-import { type EvidenceOf, limits } from '@headway/contracts';
+import type { EvidenceOf } from '@headway/contracts';
 import { signatureOf } from '@headway/signatures';
-import { fingerprint, WIDTH } from './fingerprint.ts';
+import { type Fingerprint, fingerprint, WIDTH } from './fingerprint.ts';
 import { isIn, memberAt, type Seen, sizeOf } from './memory.ts';
 import { type Gate, remembered } from './state.ts';
 
@@ -71,8 +71,18 @@ export function failingSet(attempt: Attempt): FailingSet | null {
   if (failures === undefined || failures.length === 0) return null;
   const [only] = failures;
   if (failures.length === 1 && only !== undefined) return { keys: fingerprint(only.key), size: 1 };
-  const prints = new Set(failures.slice(0, limits.failures).map((failure) => fingerprint(failure.key)));
-  return { keys: [...prints].sort().slice(0, remembered.keys).join(''), size: prints.size };
+  const prints: Fingerprint[] = [];
+  for (const { key } of failures) prints.push(fingerprint(key));
+  prints.sort();
+  let keys = '';
+  let size = 0;
+  for (let at = 0; at < prints.length; at += 1) {
+    const print = prints[at];
+    if (print === undefined || print === prints[at - 1]) continue;
+    size += 1;
+    if (size <= remembered.keys) keys += print;
+  }
+  return { keys, size };
 }
 
 const isCut = (set: FailingSet): boolean => set.size * WIDTH > set.keys.length;

@@ -10,7 +10,8 @@ export type Fingerprint = string;
 export const WIDTH = 10;
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#';
-const DIGITS = new Map([...ALPHABET].map((char, value) => [char, value]));
+const DIGITS = new Uint8Array(128);
+for (let value = 0; value < ALPHABET.length; value += 1) DIGITS[ALPHABET.charCodeAt(value)] = value;
 const BASE = ALPHABET.length;
 
 /** Texts whose fingerprints are remembered between calls, twice this number at most; longer texts are computed anew. */
@@ -51,22 +52,24 @@ function encode(lane: number): string {
 
 /** The two halves of a fingerprint as unsigned 32-bit numbers. */
 export function lanes(value: Fingerprint): readonly [number, number] {
-  return [decode(value.slice(0, WIDTH / 2)), decode(value.slice(WIDTH / 2))];
+  return [decode(value, 0), decode(value, WIDTH / 2)];
 }
 
-function decode(text: string): number {
+function decode(text: string, from: number): number {
   let lane = 0;
-  for (const char of text) lane = lane * BASE + (DIGITS.get(char) ?? 0);
+  for (let at = from; at < from + WIDTH / 2; at += 1) lane = lane * BASE + (DIGITS[text.charCodeAt(at)] ?? 0);
   return lane;
 }
 
-let shown: { value: Fingerprint; hex: string } = { value: '', hex: '' };
+let shown = new Map<Fingerprint, string>();
 
 /** A fingerprint as people see it: 16 hex digits, the first of the SHA-256 of the text. */
 export function hexOf(value: Fingerprint): string {
-  if (shown.value === value) return shown.hex;
+  const known = shown.get(value);
+  if (known !== undefined) return known;
   const [high, low] = lanes(value);
   const hex = high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0');
-  shown = { value, hex };
+  if (shown.size >= REMEMBERED) shown = new Map();
+  shown.set(value, hex);
   return hex;
 }

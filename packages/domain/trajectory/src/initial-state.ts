@@ -22,6 +22,7 @@ const fresh: WorkState = {
   diffs: {
     seen: unchangedPrint,
     ids: [UNCHANGED],
+    unchanged: '',
     at: UNCHANGED,
     next: UNCHANGED + 1,
     observed: false,

@@ -48,6 +48,8 @@ export const NONE: DiffId = -1;
 export interface DiffStates {
   readonly seen: Seen;
   readonly ids: readonly DiffId[];
+  /** The hash under which the unchanged tree was reported, where it was another than the fixed one; '' = none. */
+  readonly unchanged: Fingerprint | '';
   /** The newest known state. */
   readonly at: DiffId;
   readonly next: DiffId;

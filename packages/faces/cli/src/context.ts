@@ -69,6 +69,7 @@ export const printJson = (context: Pick<Context, 'stdout'>, value: unknown): voi
 /** Text of others on a terminal: one line, without control characters that could move the cursor or hide things. */
 export const oneLine = (text: string): string =>
   text
+    // oxlint-disable-next-line no-control-regex -- these are what is taken out
     .replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')
     .replace(/ {2,}/g, ' ')
     .trim();

@@ -1,31 +1,12 @@
-import { CommanderError } from 'commander';
-import { createContext, say } from './context.ts';
-import { exitCodes } from './exit-codes.ts';
-import { createProgram } from './program.ts';
+import { enableCompileCache } from 'node:module';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
 
-// Whoever reads our output may go at any time; what the command does goes on.
-process.stdout.on('error', () => {});
-process.stderr.on('error', () => {});
+// Compiling takes longer than most commands: what was compiled once is kept. Without a place for it, it works as well.
+const { XDG_CACHE_HOME: cache, HOME: home } = process.env;
+enableCompileCache(
+  join(cache !== undefined && isAbsolute(cache) ? cache : join(home || homedir(), '.cache'), 'headway', 'compiled'),
+);
 
-process.exitCode = await main();
-
-async function main(): Promise<number> {
-  try {
-    const context = createContext(process.env, process.cwd(), process);
-    let exitCode: number = exitCodes.usage;
-    const program = createProgram(context, (code) => {
-      exitCode = code;
-    });
-    for (const command of [program, ...program.commands, ...program.commands.flatMap((group) => group.commands)])
-      command.exitOverride();
-    await program.parseAsync();
-    return exitCode;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-    if (error instanceof TypeError && error.message.startsWith('HEADWAY_')) {
-      say(process, error.message);
-      return exitCodes.usage;
-    }
-    throw error;
-  }
-}
+const { run } = await import('./run.ts');
+process.exitCode = await run();

@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-const folders: string[] = [];
+/** Shared, so that each process need not compile anew. */
+const compiled = join(tmpdir(), `headway-cli-tests-${process.pid}`);
+const folders: string[] = [compiled];
 afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
@@ -51,7 +53,12 @@ export interface Ran {
 
 /** The command line as a real process, with a state folder and an environment of its own. */
 export function headway(options: { cwd?: string; url?: string; state: string; env?: NodeJS.ProcessEnv }) {
-  const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, HOME: options.state, XDG_STATE_HOME: options.state };
+  const env: NodeJS.ProcessEnv = {
+    PATH: process.env.PATH,
+    HOME: options.state,
+    XDG_STATE_HOME: options.state,
+    XDG_CACHE_HOME: compiled,
+  };
   env.HEADWAY_URL = options.url ?? 'http://127.0.0.1:9';
   Object.assign(env, options.env);
   const cwd = options.cwd ?? options.state;

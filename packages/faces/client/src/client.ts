@@ -63,11 +63,11 @@ export function createClient(options: ClientOptions): Client {
     ...(options.tenant === undefined ? {} : { 'headway-tenant': options.tenant }),
   };
 
-  async function ask(path: string, query: Query, init: RequestInit = {}): Promise<Answer<Response & { text: string }>> {
+  async function ask(path: string, query: Query, init: Init = {}): Promise<Answer<Response & { text: string }>> {
     try {
       const response = await send(address(base, path, query), {
         ...init,
-        headers: { ...headers, ...(init.headers as Record<string, string> | undefined) },
+        headers: { ...headers, ...init.headers },
         signal: AbortSignal.timeout(timeoutMs),
         redirect: 'error',
       });
@@ -81,7 +81,7 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
-  async function json<Value>(path: string, query: Query = {}, init: RequestInit = {}): Promise<Answer<Value>> {
+  async function json<Value>(path: string, query: Query = {}, init: Init = {}): Promise<Answer<Value>> {
     const answer = await ask(path, query, { ...init, headers: { accept: 'application/json', ...init.headers } });
     if (!answer.ok) return answer;
     if (!answer.value.ok) return refused(failureOf(answer.value.status, answer.value.text));
@@ -131,6 +131,11 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
+interface Init {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
 type Query = Readonly<Record<string, string | number | undefined>>;
 interface Response {
   readonly status: number;

@@ -55,7 +55,7 @@ export function createMemoryStreams(): MemoryStreams {
     recreate(name) {
       const old = of(name);
       streams.set(name, make(name, old.generation + 1));
-      for (const wake of [...old.watchers]) wake();
+      for (const wake of old.watchers) wake();
     },
   };
 }
@@ -138,7 +138,7 @@ function appendTo(stream: MemoryStream, message: NewMessage, now: number): Appen
   stream.messages.push(stored);
   stream.newest.set(subject, stored);
   if (messageId !== undefined) stream.ids.set(messageId, stored);
-  for (const wake of [...stream.watchers]) wake();
+  for (const wake of stream.watchers) wake();
   return { outcome: 'appended', position: position(stored.sequence) };
 }
 

@@ -40,7 +40,7 @@ export async function startProxy(target: number): Promise<CuttableProxy> {
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const cut = () => {
     swallowing = false;
-    for (const socket of [...sockets]) socket.destroy();
+    for (const socket of sockets) socket.destroy();
   };
   return {
     port: (proxy.address() as net.AddressInfo).port,

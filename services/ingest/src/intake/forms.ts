@@ -109,18 +109,25 @@ function textOf(bytes: Buffer): string | null {
 }
 
 const NEWLINE = 0x0a;
+/** Tab, carriage return and space: with nothing else a line is empty. */
+const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0d || byte === 0x09;
 
 /** Lines with nothing in them do not count as events, but count as lines. Reads one line more than a batch may have. */
 function readLines(body: Buffer): Item[] {
   const items: Item[] = [];
-  let number = 0;
+  let number = 1;
   for (let from = 0; from < body.length && items.length <= limits.batchEvents; ) {
+    // Byte by byte: a body of nothing but line ends costs no more than another one.
+    if (body[from] === NEWLINE) number += 1;
+    if (body[from] === NEWLINE || isBlank(body[from])) {
+      from += 1;
+      continue;
+    }
     const newline = body.indexOf(NEWLINE, from);
     const to = newline === -1 ? body.length : newline;
-    number += 1;
     const read = readLine(body.subarray(from, to), number);
     if (read !== null) items.push(read);
-    from = to + 1;
+    from = to;
   }
   return items;
 }

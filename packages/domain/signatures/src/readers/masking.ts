@@ -28,6 +28,9 @@ class MaskingReader implements ToolReader {
   #file: string | null = null;
   /** The failing test read last: its file may follow. */
   #test: string | null = null;
+  /** Messages that were read already: they say nothing new. */
+  readonly #messages = new Set<string>();
+  readonly #names = new Map<string, string>();
   #ownFailures = 0;
   #infrastructure = 0;
 
@@ -39,7 +42,10 @@ class MaskingReader implements ToolReader {
     if (this.#heading(text, indent) || this.#place(text)) return true;
     const verdict = kind.testVerdict(text);
     if (verdict === 'failed' && !kind.footer.test(text)) this.#failingTest(text, indent);
-    else if (verdict !== 'passed') this.#message(line, text);
+    else if (verdict !== 'passed' && !this.#messages.has(line)) {
+      this.#message(line, text);
+      if (!kind.lintRow.test(line)) remember(this.#messages, line);
+    }
     return true;
   }
 
@@ -84,7 +90,7 @@ class MaskingReader implements ToolReader {
     const plain = text.replace(/^not ok \d+/, 'not ok').replace(/^\d{1,4}\) /, '1) ');
     // What stands after the id of a pytest summary is the assertion's message.
     const cut = /^(?:FAILED|ERROR) \S/.test(plain) ? plain.indexOf(' - ') : -1;
-    const name = maskTest(cut === -1 ? plain : plain.slice(0, cut));
+    const name = this.#name(cut === -1 ? plain : plain.slice(0, cut));
     const how = cut === -1 ? '' : (/^ - (\w{1,60}(?:Error|Exception))\b/.exec(plain.slice(cut))?.[1] ?? '');
     const within = this.#headings.map((heading) => `${heading.name} > `).join('');
     const key = `${within}${name}${how === '' ? '' : ` ${how}`}`;
@@ -93,6 +99,15 @@ class MaskingReader implements ToolReader {
     this.#keys.add(file + key, text);
     this.#test = key;
     this.#ownFailures += 1;
+  }
+
+  #name(text: string): string {
+    const known = this.#names.get(text);
+    if (known !== undefined) return known;
+    if (this.#names.size >= outputLimits.remembered) this.#names.clear();
+    const name = maskTest(text);
+    this.#names.set(text, name);
+    return name;
   }
 
   #message(line: string, found: string): void {
@@ -117,4 +132,9 @@ class MaskingReader implements ToolReader {
     this.#keys.add(key, message);
     this.#ownFailures += 1;
   }
+}
+
+function remember(lines: Set<string>, line: string): void {
+  if (lines.size >= outputLimits.remembered) lines.clear();
+  lines.add(line);
 }

@@ -3,6 +3,7 @@ import { ANSWER_DEADLINE_MS, type EventLog, LogUnavailable, type StreamDescripti
 import { checkFilter, checkRead, covering, streamOf } from '../subject.ts';
 import { connectNats, type NatsAccess } from './connection.ts';
 import { DEFAULT_PUBLISH_WINDOW, Publisher } from './publisher.ts';
+import { PULL_EXPIRES_MS } from './pull-consumer.ts';
 import {
   answered,
   describeOnce,
@@ -19,6 +20,8 @@ export interface JetStreamLogOptions extends NatsAccess {
   readonly publishWindow?: number;
   /** How long an append is tried before it is `unavailable`; {@link ANSWER_DEADLINE_MS} unless told. */
   readonly appendWithinMs?: number;
+  /** How long the server keeps a reader's pull open; {@link PULL_EXPIRES_MS} unless told. */
+  readonly pullExpiresMs?: number;
 }
 
 /** Messages in one batch of `newestOfEach`. */
@@ -61,7 +64,7 @@ export async function connectJetStreamLog(options: JetStreamLogOptions): Promise
       // A server that comes back may be another one, over other streams.
       generations.clear();
       publisher.reconnected();
-      for (const listener of [...reconnectListeners]) listener();
+      for (const listener of reconnectListeners) listener();
     }
   })();
 
@@ -75,6 +78,7 @@ export async function connectJetStreamLog(options: JetStreamLogOptions): Promise
         connection,
         manager,
         describe,
+        pullExpiresMs: options.pullExpiresMs ?? PULL_EXPIRES_MS,
         onReconnect(listener) {
           reconnectListeners.add(listener);
           return () => reconnectListeners.delete(listener);

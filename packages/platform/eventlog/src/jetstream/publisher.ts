@@ -211,7 +211,10 @@ export class Publisher {
   #conflict(key: number, attempted: Attempted, reason: string): void {
     const { subject, messageId, expectedLastSequence = 0 } = attempted.message;
     const sentBefore = attempted.attempts > 1 || messageId !== undefined;
-    if (!sentBefore) return this.#finish(key, attempted, { outcome: 'conflict', reason });
+    if (!sentBefore) {
+      this.#finish(key, attempted, { outcome: 'conflict', reason });
+      return;
+    }
     this.#questions.successorOf(attempted.stream, subject, expectedLastSequence).then(
       (successor) => {
         if (successor?.messageId !== attempted.headers.get(MESSAGE_ID_HEADER))
@@ -220,7 +223,6 @@ export class Publisher {
       },
       () => this.#sendLater(attempted, 'a conflict that could not be looked into'),
     );
-    return undefined;
   }
 
   #sendLater(attempted: Attempted, trouble: string): void {

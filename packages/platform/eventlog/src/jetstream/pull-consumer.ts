@@ -7,7 +7,8 @@ import { type Delivery, readDelivery } from './delivery.ts';
 export const MAX_BUFFERED = 4_096;
 /** Bytes that the server may send for one pull. At most three pulls are open at once. */
 const PULL_BYTES = 16 * 1024 * 1024;
-const PULL_EXPIRES_MS = 30_000;
+/** How long the server keeps a pull open unless told otherwise. */
+export const PULL_EXPIRES_MS = 30_000;
 const HEARTBEAT_MS = 2_000;
 /** Nothing heard for this long while a pull is open: the consumer or the connection is gone. */
 const SILENCE_MS = 3 * HEARTBEAT_MS;
@@ -16,6 +17,8 @@ const INACTIVE_MS = 5 * 60_000;
 
 export interface ConsumerEvents {
   readonly message: (message: Msg, delivery: Delivery) => void;
+  /** A pull is over: the reader has to call `keepUp` now, since nothing is under way that would wake it. */
+  readonly over: () => void;
   /** The consumer is of no more use. Told once. */
   readonly broken: (reason: string) => void;
 }
@@ -25,6 +28,7 @@ export interface ConsumerStart {
   readonly filter: string;
   /** The sequence to start at, or the newest message of each subject. */
   readonly from: number | 'newest-of-each';
+  readonly pullExpiresMs: number;
 }
 
 /**
@@ -37,6 +41,7 @@ export class PullConsumer {
   readonly waiting: number;
   readonly #connection: NatsConnection;
   readonly #stream: StreamName;
+  readonly #pullExpiresMs: number;
   readonly #events: ConsumerEvents;
   readonly #inbox = createInbox();
   readonly #subscription: Subscription;
@@ -48,13 +53,14 @@ export class PullConsumer {
   private constructor(
     connection: NatsConnection,
     made: { readonly name: string; readonly waiting: number },
-    stream: StreamName,
+    { stream, pullExpiresMs }: ConsumerStart,
     events: ConsumerEvents,
   ) {
     this.name = made.name;
     this.waiting = made.waiting;
     this.#connection = connection;
     this.#stream = stream;
+    this.#pullExpiresMs = pullExpiresMs;
     this.#events = events;
     this.#subscription = connection.subscribe(this.#inbox, {
       callback: (error, message) => {
@@ -82,13 +88,16 @@ export class PullConsumer {
       mem_storage: true,
       num_replicas: 1,
     });
-    return new PullConsumer(connection, { name: made.name, waiting: made.num_pending }, start.stream, events);
+    return new PullConsumer(connection, { name: made.name, waiting: made.num_pending }, start, events);
   }
 
   /** Asks for more when less than half of the bound is buffered or asked for; and breaks when nothing is heard. */
   keepUp(buffered: number): void {
     if (this.#ended) return;
-    if (this.#asked > 0 && Date.now() - this.#heard > SILENCE_MS) return this.#break('no heartbeat');
+    if (this.#asked > 0 && Date.now() - this.#heard > SILENCE_MS) {
+      this.#break('no heartbeat');
+      return;
+    }
     const room = MAX_BUFFERED - buffered - this.#asked;
     if (room < MAX_BUFFERED / 2) return;
     if (this.#asked === 0) this.#heard = Date.now();
@@ -96,8 +105,8 @@ export class PullConsumer {
     const pull = {
       batch: room,
       max_bytes: PULL_BYTES,
-      expires: nanos(PULL_EXPIRES_MS),
-      idle_heartbeat: nanos(HEARTBEAT_MS),
+      expires: nanos(this.#pullExpiresMs),
+      idle_heartbeat: nanos(Math.min(HEARTBEAT_MS, Math.floor(this.#pullExpiresMs / 3))),
     };
     this.#publish(`$JS.API.CONSUMER.MSG.NEXT.${this.#stream}.${this.name}`, JSON.stringify(pull), this.#inbox);
   }
@@ -125,12 +134,15 @@ export class PullConsumer {
     if (this.#ended) return;
     this.#heard = Date.now();
     const delivery = message.reply ? readDelivery(message.reply) : null;
-    if (delivery === null) return this.#status(message);
-    if (delivery.delivered !== this.#delivered + 1)
-      return this.#break(`delivery ${delivery.delivered} after ${this.#delivered}`);
-    this.#delivered += 1;
-    this.#asked = Math.max(0, this.#asked - 1);
-    this.#events.message(message, delivery);
+    if (delivery === null) {
+      this.#status(message);
+    } else if (delivery.delivered !== this.#delivered + 1) {
+      this.#break(`delivery ${delivery.delivered} after ${this.#delivered}`);
+    } else {
+      this.#delivered += 1;
+      this.#asked = Math.max(0, this.#asked - 1);
+      this.#events.message(message, delivery);
+    }
   }
 
   #status(message: Msg): void {
@@ -138,10 +150,13 @@ export class PullConsumer {
     if (code === 100) return;
     // 404, 408, and 409 for a full pull: that pull is over, and tells how much of it was not served.
     const over = code === 404 || code === 408 || (code === 409 && /max_?bytes|batch completed/i.test(description));
-    if (!over) return this.#break(`${code} ${description}`);
+    if (!over) {
+      this.#break(`${code} ${description}`);
+      return;
+    }
     const unserved = Number(message.headers?.get('Nats-Pending-Messages') || this.#asked);
     this.#asked = Math.max(0, this.#asked - unserved);
-    return undefined;
+    this.#events.over();
   }
 
   #break(reason: string): void {

@@ -31,6 +31,7 @@ export interface ReaderAccess {
   readonly manager: JetStreamManager;
   /** Asks the server once. */
   readonly describe: (stream: StreamName) => Promise<StreamDescription>;
+  readonly pullExpiresMs: number;
   /** Lets the reader know of each new connection; answers with how to stop that. */
   readonly onReconnect: (listener: () => void) => () => void;
 }
@@ -48,6 +49,8 @@ export class Reader {
   /** Sequence of the newest message taken in, whether a filter let it through or not. */
   #taken: number;
   #pending = Number.POSITIVE_INFINITY;
+  /** Consumers in a row that broke before they gave anything. */
+  #barren = 0;
   #toldCaughtUp = false;
   #wake: () => void = () => {};
 
@@ -68,6 +71,7 @@ export class Reader {
     });
     try {
       while (!signal.aborted) {
+        if (this.#consumer === null && this.#barren > 1) await this.#pause(backoff(this.#barren - 2));
         const consumer = this.#consumer ?? (await this.#connect());
         if (consumer === null) return;
         consumer.keepUp(this.#buffer.length);
@@ -142,10 +146,16 @@ export class Reader {
     const consumer = await PullConsumer.create(
       this.#access.connection,
       this.#access.manager,
-      { stream, filter: covering, from: newestOfEach ? 'newest-of-each' : this.#taken + 1 },
+      {
+        stream,
+        filter: covering,
+        from: newestOfEach ? 'newest-of-each' : this.#taken + 1,
+        pullExpiresMs: this.#access.pullExpiresMs,
+      },
       {
         message: (message, delivery) => {
           if (delivery.consumer !== consumer.name) return;
+          this.#barren = 0;
           this.#pending = delivery.pending;
           if (delivery.sequence > this.#taken) {
             this.#taken = delivery.sequence;
@@ -155,8 +165,13 @@ export class Reader {
           }
           this.#wake();
         },
+        over: () => {
+          this.#barren = 0;
+          this.#wake();
+        },
         broken: () => {
           broken = true;
+          this.#barren += 1;
           if (this.#consumer === current) this.#broken();
         },
       },
