@@ -20,7 +20,7 @@ export function createChangeWatch(): ChangeWatch {
     },
     notify() {
       told += 1;
-      for (const wake of [...waiting]) wake();
+      for (const wake of waiting) wake();
     },
     next(seen, most, signal) {
       if (told > seen || signal?.aborted === true) return Promise.resolve();

@@ -16,6 +16,6 @@ export const code = (text: string, most: number): string => `\`${cut(flat(text),
 const flat = (text: string) => text.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
 
 function cut(text: string, most: number): string {
-  const characters = [...text];
+  const characters = Array.from(text);
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
 }

@@ -1,5 +1,5 @@
 import { formatPosition, type PositionText, type Problem, problem, STREAMS } from '@headway/contracts';
-import type { Result } from '@headway/kernel';
+import { ok, type Result } from '@headway/kernel';
 import { ARCHIVE_READER, isStoreAway } from '@headway/readmodel';
 import { sendProblem } from '@headway/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -34,14 +34,22 @@ export function answering(handler: (request: FastifyRequest, reply: FastifyReply
 }
 
 /** Waits until the views cover what `?after=` asks for. */
-export function awaitCover(
+export async function awaitCover(
   { covered }: Reading,
   request: FastifyRequest,
   what: { readonly work: string | null; readonly depth: Depth; readonly after: string | undefined },
 ): Promise<Result<null, Problem>> {
+  if (what.after === undefined) return ok(null);
   const gone = new AbortController();
-  request.raw.socket.once('close', () => gone.abort());
-  return covered({ ...what, tenant: request.caller.tenant, signal: gone.signal });
+  const abort = () => gone.abort();
+  const { socket } = request.raw;
+  socket.once('close', abort);
+  try {
+    return await covered({ ...what, tenant: request.caller.tenant, signal: gone.signal });
+  } finally {
+    // The connection is kept for the client's next request.
+    socket.off('close', abort);
+  }
 }
 
 /** Up to where the views cover the evidence. */
