@@ -36,24 +36,14 @@ export function defineConfig<Shape extends z.ZodRawShape>(schema: z.ZodObject<Sh
 
 /** Says what is expected and nothing of what was found. */
 function explain(issue: z.core.$ZodRawIssue): string | undefined {
-  switch (issue.code) {
-    case 'invalid_type':
-      return `has to be a ${issue.expected === 'int' ? 'whole number' : issue.expected}`;
-    case 'invalid_value':
-      return `has to be one of: ${issue.values.map(String).join(', ')}`;
-    case 'too_small':
-      return issue.origin === 'string'
-        ? `has to have at least ${issue.minimum} characters`
-        : `has to be at least ${issue.minimum}`;
-    case 'too_big':
-      return issue.origin === 'string'
-        ? `has to have at most ${issue.maximum} characters`
-        : `has to be at most ${issue.maximum}`;
-    case 'invalid_format':
-      return `has to be a valid ${issue.format}`;
-    default:
-      return undefined;
-  }
+  if (issue.code === 'invalid_type') return `has to be a ${issue.expected === 'int' ? 'whole number' : issue.expected}`;
+  if (issue.code === 'invalid_value') return `has to be one of: ${issue.values.map(String).join(', ')}`;
+  if (issue.code === 'invalid_format') return `has to be a valid ${issue.format}`;
+  const characters = 'origin' in issue && issue.origin === 'string' ? ' characters' : '';
+  const verb = characters === '' ? 'be' : 'have';
+  if (issue.code === 'too_small') return `has to ${verb} at least ${issue.minimum}${characters}`;
+  if (issue.code === 'too_big') return `has to ${verb} at most ${issue.maximum}${characters}`;
+  return undefined;
 }
 
 /** Environment values of the usual kinds. */

@@ -66,7 +66,9 @@ export function createHttp(options: HttpOptions): FastifyInstance {
       headersTimeout: requestTimeout,
       connectionsCheckingInterval: Math.min(1_000, requestTimeout),
     },
-    frameworkErrors: (error, _request, reply) => sendProblem(reply as unknown as FastifyReply, problemOf(error, 0)),
+    frameworkErrors: (error, _request, reply) => {
+      void sendProblem(reply as unknown as FastifyReply, problemOf(error, 0));
+    },
     clientErrorHandler: (error, socket) => {
       if (error.code !== 'ECONNRESET' && socket.writable) socket.end(rawAnswer(error.code));
       else socket.destroy();

@@ -28,23 +28,17 @@ const frameworkProblems: Readonly<Record<string, ProblemCode>> = {
 
 /** The problem for an error thrown while a request was handled; `internal` says nothing of what broke. */
 export function problemOf(error: Partial<FastifyError> & { message?: string }, bodyLimit: number): Problem {
-  const code = frameworkProblems[error.code ?? ''];
-  switch (code) {
-    case 'body_too_large':
-      return problem(code, `Send at most ${bodyLimit} bytes in one request; split what is larger.`);
-    case 'unsupported_media_type':
-      return problem(code, 'Set the Content-Type header to one that this address accepts.');
-    case 'malformed_json':
-      return problem(code, 'The body could not be read as JSON. Send one valid JSON value in UTF-8.');
-    case 'malformed_request':
-      return problem(code, 'The address or a header of the request is not valid HTTP.');
-    case 'invalid_parameter':
-      return problem(code, error.message ?? 'A parameter is not allowed.');
-    default:
-      break;
-  }
-  if (error.name === 'SyntaxError' && error.statusCode === 400)
-    return problem('malformed_json', 'The body could not be read as JSON. Send one valid JSON value in UTF-8.');
+  const code =
+    frameworkProblems[error.code ?? ''] ??
+    (error.name === 'SyntaxError' && error.statusCode === 400 ? 'malformed_json' : undefined);
+  if (code === 'body_too_large')
+    return problem(code, `Send at most ${bodyLimit} bytes in one request; split what is larger.`);
+  if (code === 'unsupported_media_type')
+    return problem(code, 'Set the Content-Type header to one that this address accepts.');
+  if (code === 'malformed_json')
+    return problem(code, 'The body could not be read as JSON. Send one valid JSON value in UTF-8.');
+  if (code === 'malformed_request') return problem(code, 'The address or a header of the request is not valid HTTP.');
+  if (code === 'invalid_parameter') return problem(code, error.message ?? 'A parameter is not allowed.');
   if (error.statusCode === 400 || error.statusCode === 414)
     return problem('malformed_request', 'The request cannot be understood.');
   return problem('internal', 'The server broke while it handled this request; its log has the reason by request id.');

@@ -23,17 +23,15 @@ function start(behaviour: string, channel = false) {
   });
   const exited = new Promise<number | null>((resolve) => child.on('exit', resolve));
   const drained = new Promise<void>((resolve) => child.stdout?.on('end', resolve));
-  const end = new Promise<{ code: number | null; log: { msg: string; reason?: string }[] }>((resolve) =>
-    // Not `close`: with a channel to the child that the parent closed it never comes.
-    Promise.all([exited, drained]).then(([code]) => {
-      up.resolve();
-      const log = output
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line));
-      resolve({ code, log });
-    }),
-  );
+  // Not the event `close`: with a channel to the child that the parent closed it never comes.
+  const end = Promise.all([exited, drained]).then(([code]) => {
+    up.resolve();
+    const log = output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { msg: string; reason?: string });
+    return { code, log };
+  });
   return { child, up: up.promise, end };
 }
 const messages = (log: { msg: string }[]) => log.map((line) => line.msg);

@@ -9,7 +9,7 @@ export interface ServiceScope {
   /** Aborts when the service is to end. */
   readonly signal: AbortSignal;
   /** Registers something that is closed at the end, the last registered first. */
-  onClose(name: string, close: () => Promise<unknown> | unknown): void;
+  onClose(name: string, close: () => unknown): void;
   /** Ends the service in good order with exit code 1: it cannot go on, and a new process may. */
   fail(reason: string): void;
   /** Says that the service is up: one log line, and a message to the parent process where there is a channel. */
@@ -37,13 +37,13 @@ export function runService(options: ServiceOptions): void {
   const { name, closeMs = CLOSE_MS } = options;
   const logger = createLogger(name);
   const stopping = new AbortController();
-  const closers: { name: string; close: () => Promise<unknown> | unknown }[] = [];
+  const closers: { name: string; close: () => unknown }[] = [];
 
   const end = async (reason: string, exitCode: number) => {
     if (stopping.signal.aborted) return;
     stopping.abort();
     logger.info({ reason }, 'stopping');
-    const overdue = setTimeout(() => {
+    setTimeout(() => {
       logger.error({ closeMs, open: closers.map((closer) => closer.name) }, 'closing took too long');
       process.exit(exitCode === 0 ? 1 : exitCode);
     }, closeMs);
@@ -100,7 +100,7 @@ async function start(
 }
 
 /** Takes each closer off the list when it is done, so that what is left is what hangs. */
-async function closeAll(closers: { name: string; close: () => Promise<unknown> | unknown }[], logger: Logger) {
+async function closeAll(closers: { name: string; close: () => unknown }[], logger: Logger) {
   for (let closer = closers.at(-1); closer !== undefined; closer = closers.at(-1)) {
     try {
       await closer.close();

@@ -48,15 +48,17 @@ describe('with an endpoint', () => {
   let receiver: Server;
 
   beforeAll(async () => {
-    receiver = createServer(async (request, response) => {
+    receiver = createServer((request, response) => {
       const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
-      for (const resource of body.resourceSpans) {
-        services.push(...resource.resource.attributes);
-        for (const scope of resource.scopeSpans) spans.push(...scope.spans);
-      }
-      response.setHeader('content-type', 'application/json').end('{}');
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+        for (const resource of body.resourceSpans) {
+          services.push(...resource.resource.attributes);
+          for (const scope of resource.scopeSpans) spans.push(...scope.spans);
+        }
+        response.setHeader('content-type', 'application/json').end('{}');
+      });
     });
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   });
@@ -71,7 +73,12 @@ describe('with an endpoint', () => {
     const lines: string[] = [];
     const logger = createLogger(
       'ingest',
-      new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) }),
+      new Writable({
+        write(chunk, _encoding, done) {
+          lines.push(String(chunk));
+          done();
+        },
+      }),
     );
 
     const headers = await inSpan('ingest.accept', { events: 1 }, async () => {

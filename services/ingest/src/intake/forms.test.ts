@@ -52,14 +52,14 @@ describe('what cannot be taken apart', () => {
     ['no batch', mediaTypes.batch, '{}', 'malformed_json'],
     ['an empty batch', mediaTypes.batch, '[]', 'invalid_event'],
     ['lines with nothing in them', mediaTypes.lines, '\n\n', 'invalid_event'],
-    ['too many events', mediaTypes.batch, JSON.stringify(new Array(1_001).fill(0)), 'batch_too_long'],
+    ['too many events', mediaTypes.batch, JSON.stringify(Array.from({ length: 1_001 }, () => 0)), 'batch_too_long'],
     ['too many lines', mediaTypes.lines, '0\n'.repeat(1_001), 'batch_too_long'],
     ['too many bytes', mediaTypes.lines, Buffer.alloc(limits.batchBytes + 1, 0x30), 'body_too_large'],
   ])('%s', (_what, mediaType, body, code) => expect(raws(read(mediaType, body))).toBe(code));
 
   it('takes exactly as many as the limit says', () => {
     expect(raws(read(mediaTypes.lines, '0\n'.repeat(1_000)))).toHaveLength(1_000);
-    expect(raws(read(mediaTypes.batch, JSON.stringify(new Array(1_000).fill(0))))).toHaveLength(1_000);
+    expect(raws(read(mediaTypes.batch, JSON.stringify(Array.from({ length: 1_000 }, () => 0))))).toHaveLength(1_000);
   });
 
   it('says where JSON breaks and nothing of what stands there', () => {
