@@ -20,8 +20,12 @@ export interface TrajectoryRecord {
   readonly v: 1;
   /** The evidence this record covers: everything of the work up to this sequence of EVIDENCE. */
   readonly covered: number;
-  /** The signals that were fed back into the fold: everything of the tenant up to this sequence of RECORD. */
+  /** Events of the commit after `covered` that are covered too, where one commit needed several records; else 0. */
+  readonly within: number;
+  /** The newest acknowledgement that was fed back into the fold, as its sequence of RECORD; 0 = none. */
   readonly answered: number;
+  /** The last event is a reply: nothing more of the work is folded before the signaller has judged it. */
+  readonly awaits: boolean;
   readonly events: readonly TrajectoryEvent[];
   /** The fold's state after the events; its shape belongs to `trajectory`, its version is inside. */
   readonly state: unknown;
@@ -37,7 +41,10 @@ export interface SignalsRecord {
   readonly state: unknown;
 }
 
-/** The payload of `record.position.<reader>`: where a reader starts again. A hint; what is written carries its own proof. */
+/**
+ * The payload of `record.position.<reader>`: where a reader starts again. A hint; what is written carries its own proof.
+ * The signaller's `RECORD` also tells up to where its signals cover the trajectories.
+ */
 export interface ReaderPosition {
   readonly v: 1;
   readonly positions: Readonly<Record<string, number>>;

@@ -6,6 +6,7 @@ export * from './evolve.ts';
 export { initialState } from './initial-state.ts';
 export * from './judge.ts';
 export { firingRules } from './rules/index.ts';
+export { awaitsTick } from './rules/waiting.ts';
 export { acknowledgementsOf, signal } from './signaller/signal.ts';
 export { type Group, initialSignals, recipientsOf, type SignalsState, type WorkEntry } from './signaller/state.ts';
 export { remembered, STATE_BYTES, STATE_VERSION, type WorkState } from './state.ts';

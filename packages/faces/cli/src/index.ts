@@ -1,1 +1,1 @@
-export {};
+export { exitCodes } from './exit-codes.ts';

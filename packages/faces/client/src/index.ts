@@ -1,1 +1,4 @@
-export {};
+export { type Answer, type Failure, failureText } from './answer.ts';
+export { type Client, type ClientOptions, createClient, type Readiness, type ReadOptions } from './client.ts';
+export { clientLimits } from './limits.ts';
+export type { StreamItem, StreamOptions } from './stream.ts';

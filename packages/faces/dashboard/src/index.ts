@@ -1,1 +1,5 @@
-export {};
+export { type Asset, assets, contentSecurityPolicy } from './assets.ts';
+export { type FleetPage, renderFleet } from './pages/fleet.ts';
+export { renderUnknownWork, renderWork, type WorkPage } from './pages/work.ts';
+export { FLEET_ROWS } from './view/fleet.ts';
+export { workPath } from './view/words.ts';

@@ -1,1 +1,3 @@
-export {};
+export * from './authorise.ts';
+export * from './roles.ts';
+export * from './settings.ts';

@@ -1,1 +1,8 @@
+export { type AppendFault, type FaultPlan, withFaults } from './faults.ts';
+export type { NatsAccess, NatsCredentials } from './jetstream/connection.ts';
+export { connectJetStreamLog, type JetStreamLogOptions } from './jetstream/jetstream-log.ts';
+export { type Provisioned, type ProvisionOptions, provisionStreams } from './jetstream/provisioning.ts';
+export { DEFAULT_PUBLISH_WINDOW } from './jetstream/publisher.ts';
 export * from './log.ts';
+export { createMemoryLog, createMemoryStreams, type MemoryLogOptions, type MemoryStreams } from './memory-log.ts';
+export { DECLARED_STREAMS, type StreamDeclaration } from './streams.ts';

@@ -8,12 +8,20 @@ import type { StreamName, StreamPosition } from '@headway/contracts';
  *   there exactly once, in sequence order.
  * - `expectedLastSequence` makes writers of one subject exclusive: of two appends that expect the same, one is
  *   `appended`, the other is `conflict` and leaves nothing behind.
- * - A `messageId` seen in the last {@link DUPLICATE_WINDOW_SECONDS} is not stored again.
+ * - A `messageId` seen in the last {@link DUPLICATE_WINDOW_SECONDS} is not stored again: the answer is `duplicate`, with
+ *   where it stands. An append that is repeated with its id and its expected sequence is a duplicate too, never a
+ *   conflict with itself. An id belongs to one message: with other content or subject the answer may be either.
+ * - One append stands at most once, however often an adapter had to send it.
  *
  * What it does not promise
  * - An `unavailable` append may or may not stand in the stream. Append again with the same `messageId` and the same
- *   expected sequence; the answer then tells.
- * - An acknowledgement means published. Whether it also means durable is the server's setting; `describe` tells.
+ *   expected sequence; the answer then tells. Without a `messageId` the caller cannot find out.
+ * - Appends under way at once may stand in another order than they were called in. Await one before the next, or
+ *   expect sequences.
+ * - An acknowledgement means published. Whether it also means durable is the server's setting, not told here.
+ *
+ * Reading one message, `describe` and starting a reader go on trying for {@link ANSWER_DEADLINE_MS}, then throw
+ * {@link LogUnavailable}. A message, filter or batch that breaks a limit is the caller's mistake: `RangeError`.
  */
 export interface EventLog {
   append(message: NewMessage): Promise<AppendOutcome>;
@@ -26,15 +34,16 @@ export interface EventLog {
 
   /**
    * The newest message of every subject that matches `filter`, in sequence order, up to the end of the stream as it is
-   * now; then it ends. For starting a fold from recorded states.
+   * now; then it ends. For starting a fold from recorded states. A subject that is written while this runs may come
+   * with its newer message, once more where the older one was given already.
    */
   newestOfEach(stream: StreamName, filter: string): AsyncIterable<readonly LogMessage[]>;
 
   /**
    * Everything under `filters` after a sequence, strictly in order, in batches of at most `batch` messages, for ever:
    * at the end of the stream it waits. A gap or a reordering by the transport is repaired inside; a message is never
-   * skipped and never given twice. Ends when `signal` aborts; throws `StreamRecreated` when the stream is not the one
-   * it began to read.
+   * skipped and never given twice. Ends when `signal` aborts or the log closes; throws `StreamRecreated` when the
+   * stream is not the one it began to read. Once begun it outlasts any outage.
    */
   read(options: ReadOptions): AsyncIterable<ReadBatch>;
 
@@ -47,9 +56,20 @@ export interface EventLog {
 /** The server's window for message ids. */
 export const DUPLICATE_WINDOW_SECONDS = 120;
 
+/** How long an append, or a question, is tried before it counts as unavailable. Well below the window of message ids. */
+export const ANSWER_DEADLINE_MS = 20_000;
+
+/** Bytes of one payload: 16 KiB for subject and headers below the default maximum of a NATS server. */
+export const MAX_PAYLOAD_BYTES = 1024 * 1024 - 16 * 1024;
+
+/** Messages of one batch that a reader may ask for. */
+export const MAX_READ_BATCH = 10_000;
+
 export interface NewMessage {
   readonly subject: string;
+  /** At most {@link MAX_PAYLOAD_BYTES}. */
   readonly payload: Uint8Array;
+  /** Printable ASCII names that do not begin with `Nats-`; values of one line without blanks around. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly messageId?: string;
   /** Sequence of the newest message of this subject as the writer knows it; 0 = none yet. Absent = append freely. */
@@ -67,7 +87,10 @@ export interface LogMessage {
   readonly generation: number;
   readonly sequence: number;
   readonly subject: string;
+  /** As appended. */
   readonly headers: Readonly<Record<string, string>>;
+  /** As appended; absent where the writer gave none. */
+  readonly messageId?: string;
   readonly payload: Uint8Array;
   /** When the server took it; milliseconds since the Unix epoch. For people, never for rules. */
   readonly recordedAt: number;
@@ -75,9 +98,11 @@ export interface LogMessage {
 
 export interface ReadOptions {
   readonly stream: StreamName;
+  /** Subjects of that stream, with `*` and a final `>` as in NATS; at least one. */
   readonly filters: readonly string[];
   /** The first message given is the first one after this sequence; 0 = from the beginning. */
   readonly after: number;
+  /** 1 to {@link MAX_READ_BATCH}. */
   readonly batch: number;
   readonly signal: AbortSignal;
 }
@@ -98,7 +123,12 @@ export interface StreamDescription {
   readonly replicas: number;
 }
 
-/** The stream was deleted or created anew while a reader was on it. */
+/** The stream was deleted, created anew, or set back to before the reader's position, while a reader was on it. */
 export class StreamRecreated extends Error {
   override readonly name = 'StreamRecreated';
+}
+
+/** The log gave no answer in time, or does not hold the stream. */
+export class LogUnavailable extends Error {
+  override readonly name = 'LogUnavailable';
 }

@@ -1,1 +1,29 @@
-export {};
+export type { IdentityArchive } from './archive.ts';
+export { isDataRefusal, isStoreAway, openPool } from './connect.ts';
+export { migrate } from './migrate.ts';
+export {
+  openReadModel,
+  type ReadModel,
+  type ReadModelViews,
+  type ReadModelWriter,
+  readModelOver,
+} from './read-model.ts';
+export type {
+  ArchivedMessage,
+  Checkpoint,
+  DeadLetterRow,
+  IdentityRow,
+  MemberRow,
+  SignalKey,
+  SignalRow,
+  TimelineRow,
+  WorkKey,
+  WorkRow,
+} from './rows.ts';
+export type { ChangeWindow, SignalPlace, SignalWithWorks } from './views/signals.ts';
+export type { StandingEntry, WorkPlace } from './views/works.ts';
+export type { Advance, Changes, Step } from './write/advance.ts';
+export type { StandingIdentity } from './write/identities.ts';
+export { ARCHIVE_READER, nowhere, type Place, type ReaderPlace, SIGNALLER } from './write/positions.ts';
+export type { SignalCoverage } from './write/signals.ts';
+export { storableText } from './write/unnest.ts';

@@ -12,6 +12,7 @@ import { assess } from '../assess.ts';
 import type { Fact } from '../evolve.ts';
 import { initialState } from '../initial-state.ts';
 import { judgeEvidence } from '../judge.ts';
+import { awaitsTick } from '../rules/waiting.ts';
 import { acknowledgementsOf, signal } from '../signaller/signal.ts';
 import { initialSignals, type SignalsState } from '../signaller/state.ts';
 import { valuesOf } from '../signaller/table.ts';
@@ -118,8 +119,7 @@ export class Classification {
     const { state, events } = judgeEvidence(known?.state ?? initialState(), fact, context, this.#policy);
     const assessment = assessmentIn(events) ?? known?.assessment ?? assess(state, this.#policy);
     this.#works.set(work, { state, assessment });
-    const waits = state.pause !== null && state.held === null && state.ticks < this.#policy.ticksBeforeWake;
-    if (waits) this.#paused.add(work);
+    if (awaitsTick(state, this.#policy)) this.#paused.add(work);
     else this.#paused.delete(work);
     for (const event of events) this.#signal(event);
   }

@@ -1,5 +1,6 @@
+import type { Policy } from '@headway/contracts';
 import { anyOpen } from '../delegations.ts';
-import type { Pause } from '../state.ts';
+import type { Pause, WorkState } from '../state.ts';
 import { newest, type Rule } from './finding.ts';
 
 /** That was the last substantive event, no delegation is open, and the work is not done. The count is in ticks. */
@@ -9,3 +10,7 @@ export const pausedBy =
     if (state.pause !== pause || state.done !== 'no' || anyOpen(state.delegations)) return null;
     return { gate: null, at: newest(state), count: Math.min(state.ticks, policy.ticksBeforeWake) };
   };
+
+/** Whether the next tick of the monitor changes anything: the work is paused and was not signalled for it yet. */
+export const awaitsTick = (state: WorkState, policy: Policy): boolean =>
+  state.pause !== null && state.held === null && state.ticks < policy.ticksBeforeWake;

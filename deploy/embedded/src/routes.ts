@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+const METHOD = /^(\*|[A-Z]+)$/;
+
+const routing = z
+  .array(
+    z.object({
+      methods: z.array(z.string().regex(METHOD)).min(1),
+      prefix: z.string().startsWith('/'),
+      service: z.string().min(1),
+    }),
+  )
+  .min(1);
+
+/** Which service answers a request: the first route whose method and path fit. */
+export type Routes = z.infer<typeof routing>;
+
+export function readRoutes(file: string): Routes {
+  return routing.parse(JSON.parse(readFileSync(file, 'utf8')));
+}
+
+/** A prefix fits a path that equals it or goes on with a slash: `/v1/events` fits `/v1/events/x` and not `/v1/eventsource`. */
+function fits(path: string, prefix: string): boolean {
+  return prefix.endsWith('/') ? path.startsWith(prefix) : path === prefix || path.startsWith(`${prefix}/`);
+}
+
+/** The service for a request's method and target (path with query); undefined where no route fits. */
+export function serviceFor(routes: Routes, method: string, target: string): string | undefined {
+  const path = target.split('?', 1)[0] ?? '/';
+  return routes.find(
+    (route) => (route.methods.includes('*') || route.methods.includes(method)) && fits(path, route.prefix),
+  )?.service;
+}

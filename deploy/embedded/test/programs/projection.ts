@@ -1,0 +1,3 @@
+import { runFakeService } from './fake-service.ts';
+
+runFakeService('projection');

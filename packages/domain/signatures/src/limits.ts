@@ -1,0 +1,17 @@
+import { limits } from '@headway/contracts';
+
+/** What bounds the reading of output, whatever its size. */
+export const outputLimits = {
+  /** Characters of one line that are looked at; the rest of a longer line is skipped. */
+  lineChars: 4_096,
+  /** Distinct failing keys that are kept. Of more, the smallest in text order, so that their order of arrival is nothing. */
+  keys: limits.failures,
+  /** Characters of one key; longer ones are cut. */
+  keyChars: 500,
+  /** Characters of the message that is kept with a key. */
+  messageChars: 500,
+  /** Lines that are remembered as read, so that one that is said again and again is masked once. */
+  remembered: 4_096,
+  /** Headings (suites) that may enclose a test's line. */
+  headings: 16,
+} as const;

@@ -1,0 +1,140 @@
+import { outputLimits } from '../limits.ts';
+import { maskAssertion, maskMessage, maskTest } from '../mask.ts';
+import { KeySet } from './keys.ts';
+import * as kind from './line-kinds.ts';
+import type { Found, ToolReader } from './reader.ts';
+
+/**
+ * Reads output of any tool: keeps the lines that look like failures, masks what differs between two runs of the same
+ * failure, and makes each a key. It knows no tool; it knows what lines about tests and errors look like.
+ */
+export function createMaskingReader(): ToolReader {
+  return new MaskingReader();
+}
+
+interface Heading {
+  readonly indent: number;
+  readonly name: string;
+}
+
+class MaskingReader implements ToolReader {
+  /** Failing tests and errors. */
+  readonly #keys = new KeySet();
+  /** Taken only where nothing better was found. */
+  readonly #loose = new KeySet();
+  /** Suites that enclose the coming lines, outermost first. */
+  #headings: Heading[] = [];
+  /** The file that the next test's line or lint row belongs to. */
+  #file: string | null = null;
+  /** The failing test read last: its file may follow. */
+  #test: string | null = null;
+  /** Messages that were read already: they say nothing new. */
+  readonly #messages = new Set<string>();
+  readonly #names = new Map<string, string>();
+  #ownFailures = 0;
+  #infrastructure = 0;
+
+  take(line: string): boolean {
+    const text = line.trimStart();
+    if (kind.lintPath.test(line)) this.#file = maskMessage(line);
+    if (!kind.worthReading.test(text)) return true;
+    const indent = line.length - text.length;
+    if (this.#heading(text, indent) || this.#place(text)) return true;
+    const verdict = kind.testVerdict(text);
+    if (verdict === 'failed' && !kind.footer.test(text)) this.#failingTest(text, indent);
+    else if (verdict !== 'passed' && !this.#messages.has(line)) {
+      this.#message(line, text);
+      if (!kind.lintRow.test(line)) remember(this.#messages, line);
+    }
+    return true;
+  }
+
+  end(): Found {
+    const keys = this.#keys.size > 0 ? this.#keys : this.#loose;
+    return {
+      tool: null,
+      failures: keys.failures(),
+      infrastructure: this.#infrastructure > 0 && this.#ownFailures === 0,
+    };
+  }
+
+  /** `▶ suite` and `# Subtest: name` come before what they enclose and are indented less. */
+  #heading(text: string, indent: number): boolean {
+    const name = text.startsWith('▶ ') ? text.slice(2) : text.startsWith('# Subtest: ') ? text.slice(11) : null;
+    if (name === null) return false;
+    this.#leave(indent);
+    if (this.#headings.length < outputLimits.headings) this.#headings.push({ indent, name: maskTest(name) });
+    return true;
+  }
+
+  #leave(indent: number): void {
+    while ((this.#headings.at(-1)?.indent ?? -1) >= indent) this.#headings.pop();
+  }
+
+  /** `test at FILE:LINE:COLUMN` before a test, `location: 'FILE:LINE:COLUMN'` after it. */
+  #place(text: string): boolean {
+    if (text.startsWith('test at ')) {
+      this.#file = maskMessage(text.slice(8));
+      return true;
+    }
+    if (!text.startsWith('location: ')) return false;
+    if (this.#test !== null) this.#keys.add(`${maskMessage(text.slice(10).replaceAll("'", ''))} ${this.#test}`, text);
+    this.#test = null;
+    return true;
+  }
+
+  #failingTest(text: string, indent: number): void {
+    this.#test = null;
+    if (/#\s*(?:TODO|SKIP)\b/i.test(text)) return;
+    this.#leave(indent);
+    const plain = text.replace(/^not ok \d+/, 'not ok').replace(/^\d{1,4}\) /, '1) ');
+    // What stands after the id of a pytest summary is the assertion's message.
+    const cut = /^(?:FAILED|ERROR) \S/.test(plain) ? plain.indexOf(' - ') : -1;
+    const name = this.#name(cut === -1 ? plain : plain.slice(0, cut));
+    const how = cut === -1 ? '' : (/^ - (\w{1,60}(?:Error|Exception))\b/.exec(plain.slice(cut))?.[1] ?? '');
+    const within = this.#headings.map((heading) => `${heading.name} > `).join('');
+    const key = `${within}${name}${how === '' ? '' : ` ${how}`}`;
+    const file = this.#file !== null && indent === 0 && text.startsWith('✖ ') ? `${this.#file} ` : '';
+    this.#file = null;
+    this.#keys.add(file + key, text);
+    this.#test = key;
+    this.#ownFailures += 1;
+  }
+
+  #name(text: string): string {
+    const known = this.#names.get(text);
+    if (known !== undefined) return known;
+    if (this.#names.size >= outputLimits.remembered) this.#names.clear();
+    const name = maskTest(text);
+    this.#names.set(text, name);
+    return name;
+  }
+
+  #message(line: string, found: string): void {
+    const row = kind.lintRow.exec(line);
+    if (row !== null) {
+      if (row[1] === 'error') this.#own(`${this.#file ?? ''} ${maskMessage(row[2] as string)}`, found);
+      return;
+    }
+    const text = found.startsWith('# ') ? found.slice(2).trimStart() : found;
+    if (kind.footer.test(text) || kind.surroundings.test(text)) return;
+    const infrastructure = kind.infrastructure.test(text);
+    if (infrastructure) this.#infrastructure += 1;
+    if (kind.wrapper.test(text)) this.#loose.add(maskMessage(text), text);
+    else if (kind.aboutFailure(line, text)) {
+      const key = kind.assertion.test(text) ? maskAssertion(text) : maskMessage(text);
+      if (infrastructure) this.#keys.add(key, text);
+      else this.#own(key, text);
+    } else if (infrastructure || kind.perhapsFailure.test(text)) this.#loose.add(maskMessage(text), text);
+  }
+
+  #own(key: string, message: string): void {
+    this.#keys.add(key, message);
+    this.#ownFailures += 1;
+  }
+}
+
+function remember(lines: Set<string>, line: string): void {
+  if (lines.size >= outputLimits.remembered) lines.clear();
+  lines.add(line);
+}

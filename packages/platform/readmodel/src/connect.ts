@@ -1,0 +1,68 @@
+import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
+import pg from 'pg';
+import type { Database } from './tables.ts';
+
+/** A statement that runs longer is cancelled, so that nothing waits for ever behind it. Milliseconds. */
+export const STATEMENT_TIMEOUT = 30_000;
+/** How long a new connection may take. Milliseconds. */
+export const CONNECT_TIMEOUT = 5_000;
+
+const INT8 = 20;
+
+export interface Connecting {
+  readonly url: string;
+  /** Most connections at once. */
+  readonly connections: number;
+  /** Shown in the server's list of connections. */
+  readonly name: string;
+}
+
+/** Sequences and changes stay far below 2^53, so that `bigint` columns are read as numbers. */
+const types = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === INT8 && format !== 'binary'
+      ? Number
+      : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+};
+
+/** A pool that outlives the loss of its connections: the next statement opens a new one. */
+export function openPool({ url, connections, name }: Connecting): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections,
+    application_name: name,
+    statement_timeout: STATEMENT_TIMEOUT,
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    types,
+  });
+  // An idle connection that breaks is told here and nowhere else; unheard, it would end the process.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+export const connect = (options: Connecting): Kysely<Database> => over(openPool(options));
+
+export const over = (pool: PostgresPool): Kysely<Database> =>
+  new Kysely<Database>({ dialect: new PostgresDialect({ pool }) }).withSchema('headway');
+
+/** SQLSTATE classes that speak of the data, not of the server: too large, malformed, twice in one statement. */
+const DATA_ERRORS = /^(21|22|23|54)/;
+
+/** Whether Postgres refused the data of a statement, so that trying it again as it is can never succeed. */
+export const isDataRefusal = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code !== undefined && DATA_ERRORS.test(error.code);
+
+/** What the operating system and the driver say when there is nobody at the other end. */
+const CONNECTION_ERRORS = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENOENT)$/;
+const CONNECTION_MESSAGES =
+  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection/i;
+/** SQLSTATE classes for a connection that broke, a server that is full, and one that is starting or going down. */
+const SERVER_ERRORS = /^(08|53|57)/;
+
+/** Whether an error says that Postgres cannot be reached at the moment, rather than that something is wrong. */
+export function isStoreAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (error instanceof pg.DatabaseError) return SERVER_ERRORS.test(code);
+  return CONNECTION_ERRORS.test(code) || CONNECTION_MESSAGES.test(error.message);
+}

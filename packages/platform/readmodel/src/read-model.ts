@@ -1,0 +1,101 @@
+import { type PostgresPool, sql } from 'kysely';
+import { type IdentityArchive, identityArchive, readArchive } from './archive.ts';
+import { openPool, over } from './connect.ts';
+import type { ArchivedMessage, WorkRow } from './rows.ts';
+import { changedWorks, newestChange } from './views/changes.ts';
+import { type CoverageQuery, classifiedBy, signalledUpTo } from './views/coverage.ts';
+import {
+  type ChangeWindow,
+  changedSignals,
+  findSignal,
+  listSignals,
+  type SignalPlace,
+  type SignalQuery,
+  type SignalWithWorks,
+} from './views/signals.ts';
+import {
+  findWork,
+  listTimeline,
+  listWorks,
+  type StandingEntry,
+  type TimelineQuery,
+  type WorkPlace,
+  type WorkQuery,
+} from './views/works.ts';
+import { type Advance, advance, type Changes, type Step } from './write/advance.ts';
+import { type Place, type ReaderPlace, readPlace } from './write/positions.ts';
+
+/** Connections of one process, unless told otherwise. */
+export const DEFAULT_CONNECTIONS = 8;
+
+/** For the one who writes: a position and everything that follows from it move together. */
+export interface ReadModelWriter {
+  place(reader: string, stream: string): Promise<ReaderPlace>;
+  advance(step: Step, write: (changes: Changes) => Promise<void>): Promise<Advance>;
+}
+
+/** For those who only read. Every query is about one tenant. Throws when the store is away. */
+export interface ReadModelViews {
+  place(reader: string, stream: string): Promise<ReaderPlace>;
+  listWorks(query: WorkQuery): Promise<{ rows: WorkRow[]; next: WorkPlace | null }>;
+  findWork(tenant: string, work: string): Promise<WorkRow | null>;
+  listTimeline(query: TimelineQuery): Promise<{ rows: StandingEntry[]; next: number | null }>;
+  listSignals(query: SignalQuery): Promise<{ rows: SignalWithWorks[]; next: SignalPlace | null }>;
+  findSignal(tenant: string, signal: string): Promise<SignalWithWorks | null>;
+  newestChange(): Promise<number>;
+  changedWorks(window: ChangeWindow): Promise<WorkRow[]>;
+  changedSignals(window: ChangeWindow): Promise<SignalWithWorks[]>;
+  classifiedBy(query: CoverageQuery): Promise<number | null>;
+  signalledUpTo(tenant: string): Promise<number>;
+}
+
+export interface ReadModel {
+  readonly writer: ReadModelWriter;
+  readonly views: ReadModelViews;
+  readonly identities: IdentityArchive;
+  readArchive(stream: string, after?: Place): AsyncGenerator<ArchivedMessage>;
+  /** Resolves when Postgres answers and the schema is there; throws with the reason otherwise. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Opening {
+  readonly url: string;
+  readonly connections?: number;
+  /** Shown in the server's list of connections. */
+  readonly name?: string;
+}
+
+/** Opens the read model. Connects with the first statement; run `migrate` before. */
+export const openReadModel = ({ url, connections = DEFAULT_CONNECTIONS, name = 'headway' }: Opening): ReadModel =>
+  readModelOver(openPool({ url, connections, name }));
+
+/** The read model over a pool of connections that is given: for tests that let statements fail. */
+export function readModelOver(pool: PostgresPool): ReadModel {
+  const db = over(pool);
+  return {
+    writer: {
+      place: (reader, stream) => readPlace(db, reader, stream),
+      advance: (step, write) => advance(db, step, write),
+    },
+    views: {
+      place: (reader, stream) => readPlace(db, reader, stream),
+      listWorks: (query) => listWorks(db, query),
+      findWork: (tenant, work) => findWork(db, tenant, work),
+      listTimeline: (query) => listTimeline(db, query),
+      listSignals: (query) => listSignals(db, query),
+      findSignal: (tenant, signal) => findSignal(db, tenant, signal),
+      newestChange: () => newestChange(db),
+      changedWorks: (window) => changedWorks(db, window),
+      changedSignals: (window) => changedSignals(db, window),
+      classifiedBy: (query) => classifiedBy(db, query),
+      signalledUpTo: (tenant) => signalledUpTo(db, tenant),
+    },
+    identities: identityArchive(db),
+    readArchive: (stream, after) => readArchive(db, stream, after),
+    ping: async () => {
+      await sql`select change from headway.changes`.execute(db);
+    },
+    close: () => db.destroy(),
+  };
+}

@@ -1,0 +1,45 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../tables.ts';
+import { SIGNALLER } from '../write/positions.ts';
+import { storableText } from '../write/unnest.ts';
+
+export interface CoverageQuery {
+  readonly tenant: string;
+  /** One work, or `null` for all of the tenant. */
+  readonly work: string | null;
+  /** Evidence up to this sequence of EVIDENCE. */
+  readonly sequence: number;
+}
+
+/**
+ * Whether the classifier has covered the evidence up to a sequence: `null` while it has not, else the sequence of
+ * RECORD by which it had, 0 where there was nothing to cover.
+ */
+export async function classifiedBy(
+  db: Kysely<Database>,
+  { tenant, work, sequence }: CoverageQuery,
+): Promise<number | null> {
+  const concerned = sql`tenant = ${storableText(tenant)} and ${
+    work === null ? sql`true` : sql`work = ${storableText(work)}`
+  }`;
+  const { rows } = await sql<{ waiting: boolean; covered_by: number | null }>`
+    select
+      exists (
+        select from headway.works
+        where ${concerned} and covered < last_sequence
+          and first_sequence <= ${sequence} and covered < least(last_sequence, ${sequence}::bigint)
+      ) as waiting,
+      (select max(covered_by) from headway.works where ${concerned}) as covered_by`.execute(db);
+  const row = rows[0];
+  return row === undefined || row.waiting ? null : (row.covered_by ?? 0);
+}
+
+/** Up to which sequence of RECORD the tenant's signaller has seen everything of the tenant. */
+export async function signalledUpTo(db: Kysely<Database>, tenant: string): Promise<number> {
+  const { rows } = await sql<{ covered: number | null }>`
+    select greatest(
+      (select covered from headway.signal_coverage where tenant = ${storableText(tenant)}),
+      (select sequence from headway.positions where reader = ${SIGNALLER} and stream = 'RECORD')
+    ) as covered`.execute(db);
+  return rows[0]?.covered ?? 0;
+}

@@ -1,0 +1,100 @@
+import { type Kysely, sql } from 'kysely';
+import type {
+  ArchivedMessage,
+  DeadLetterRow,
+  IdentityRow,
+  MemberRow,
+  SignalKey,
+  SignalRow,
+  TimelineRow,
+  WorkKey,
+  WorkRow,
+} from '../rows.ts';
+import type { Database } from '../tables.ts';
+import { archiveMessages, keepDeadLetters } from './archive.ts';
+import { findIdentities, type StandingIdentity, takeIdentities } from './identities.ts';
+import { movePlace, type Place, type ReaderPlace, readPlace, rememberPlace } from './positions.ts';
+import { coverSignals, loadSignals, type SignalCoverage, saveMembers, saveSignals } from './signals.ts';
+import { appendTimeline, loadWorks, refreshOpenSignals, saveWorks } from './works.ts';
+
+/** What may be read and written inside the transaction that moves a reader's position. */
+export interface Changes {
+  /** The number of this transaction: larger than that of every one that committed before it. */
+  readonly change: number;
+  archive(messages: readonly ArchivedMessage[]): Promise<void>;
+  keepDeadLetters(letters: readonly DeadLetterRow[]): Promise<void>;
+  /** Answers with the indexes of the identities that were new; the first of equal keys stands for ever. */
+  takeIdentities(identities: readonly IdentityRow[]): Promise<ReadonlySet<number>>;
+  findIdentities(keys: readonly string[]): Promise<Map<string, StandingIdentity>>;
+  loadWorks(keys: readonly WorkKey[]): Promise<WorkRow[]>;
+  saveWorks(rows: readonly WorkRow[]): Promise<void>;
+  appendTimeline(rows: readonly TimelineRow[]): Promise<void>;
+  loadSignals(keys: readonly SignalKey[]): Promise<SignalRow[]>;
+  saveSignals(rows: readonly SignalRow[]): Promise<void>;
+  saveMembers(rows: readonly MemberRow[]): Promise<void>;
+  refreshOpenSignals(keys: readonly WorkKey[]): Promise<void>;
+  coverSignals(rows: readonly SignalCoverage[]): Promise<void>;
+  rememberPlace(reader: string, stream: string, at: Place): Promise<void>;
+}
+
+export interface Step {
+  readonly reader: string;
+  readonly stream: string;
+  readonly from: Place;
+  readonly to: ReaderPlace;
+}
+
+export type Advance =
+  | { readonly outcome: 'advanced'; readonly change: number }
+  /** The position was not `from`: another writer moved it. Nothing was written. */
+  | { readonly outcome: 'fenced'; readonly at: ReaderPlace };
+
+/**
+ * Moves a reader's position and writes what `write` writes, all or nothing. Of two writers that start from the same
+ * position one advances and the other is fenced. An error (the database is gone, a broken invariant) is thrown and
+ * leaves nothing behind, except where the answer to the commit itself was lost: read the position again before
+ * another try.
+ */
+export async function advance(
+  db: Kysely<Database>,
+  { reader, stream, from, to }: Step,
+  write: (changes: Changes) => Promise<void>,
+): Promise<Advance> {
+  const change = await db.transaction().execute(async (tx) => {
+    if (!(await movePlace(tx, reader, stream, from, to))) return null;
+    // From here to the commit this transaction is the only one that changes read models: the numbers are taken in the
+    // order of the commits, so that whoever has read up to a number never misses a row that comes later with a lower one.
+    const number = await nextChange(tx);
+    await write(changesOver(tx, number));
+    return number;
+  });
+  if (change === null) return { outcome: 'fenced', at: await readPlace(db, reader, stream) };
+  return { outcome: 'advanced', change };
+}
+
+async function nextChange(tx: Kysely<Database>): Promise<number> {
+  const { rows } = await sql<{ change: number }>`
+    update headway.changes set change = change + 1 returning change`.execute(tx);
+  const change = rows[0]?.change;
+  if (change === undefined) throw new Error('The change counter is missing: run the migrations.');
+  return change;
+}
+
+function changesOver(tx: Kysely<Database>, change: number): Changes {
+  return {
+    change,
+    archive: (messages) => archiveMessages(tx, messages),
+    keepDeadLetters: (letters) => keepDeadLetters(tx, letters),
+    takeIdentities: (identities) => takeIdentities(tx, identities),
+    findIdentities: (keys) => findIdentities(tx, keys),
+    loadWorks: (keys) => loadWorks(tx, keys),
+    saveWorks: (rows) => saveWorks(tx, rows),
+    appendTimeline: (rows) => appendTimeline(tx, rows),
+    loadSignals: (keys) => loadSignals(tx, keys),
+    saveSignals: (rows) => saveSignals(tx, rows),
+    saveMembers: (rows) => saveMembers(tx, rows),
+    refreshOpenSignals: (keys) => refreshOpenSignals(tx, keys, change),
+    coverSignals: (rows) => coverSignals(tx, rows),
+    rememberPlace: (reader, stream, at) => rememberPlace(tx, reader, stream, at),
+  };
+}

@@ -1,0 +1,65 @@
+import { type Kysely, sql } from 'kysely';
+import type { IdentityRow } from '../rows.ts';
+import type { Database } from '../tables.ts';
+import { type Column, chunksOf, rowsOf } from './unnest.ts';
+
+const columns: readonly Column<IdentityRow>[] = [
+  ['key', 'bytea', (row) => Buffer.from(row.key, 'hex')],
+  ['content', 'bytea', (row) => Buffer.from(row.content, 'hex')],
+  ['tenant', 'text', (row) => row.tenant],
+  ['work', 'text', (row) => row.work],
+  ['generation', 'integer', (row) => row.generation],
+  ['sequence', 'bigint', (row) => row.sequence],
+  ['reported_at', 'text', (row) => row.reportedAt],
+];
+
+/**
+ * Takes identities, in the order given; the first one stands for ever. Answers with the indexes of the rows that were
+ * new: a row whose key stood already, or came earlier in the same list, is not among them.
+ */
+export async function takeIdentities(
+  db: Kysely<Database>,
+  identities: readonly IdentityRow[],
+): Promise<ReadonlySet<number>> {
+  const first = new Map<string, number>();
+  for (const [at, { key }] of identities.entries()) if (!first.has(key)) first.set(key, at);
+  const taken = new Set<number>();
+  for (const chunk of chunksOf([...first.values()])) {
+    const rows = chunk.map((at) => identities[at] as IdentityRow);
+    const { rows: inserted } = await sql<{ key: Buffer }>`
+      insert into headway.identities ${rowsOf(columns, rows)}
+      on conflict (key) do nothing
+      returning key`.execute(db);
+    for (const { key } of inserted) taken.add(first.get(key.toString('hex')) as number);
+  }
+  return taken;
+}
+
+export interface StandingIdentity {
+  readonly content: string;
+  readonly generation: number;
+  readonly sequence: number;
+  readonly reportedAt: string | null;
+}
+
+/** The identities that stand among `keys`, by key. */
+export async function findIdentities(
+  db: Kysely<Database>,
+  keys: readonly string[],
+): Promise<Map<string, StandingIdentity>> {
+  const found = new Map<string, StandingIdentity>();
+  for (const chunk of chunksOf([...new Set(keys)])) {
+    const { rows } = await sql<{
+      key: Buffer;
+      content: Buffer;
+      generation: number;
+      sequence: number;
+      reported_at: string | null;
+    }>`
+      select key, content, generation, sequence, reported_at from headway.identities
+      where key = any(${chunk.map((key) => Buffer.from(key, 'hex'))}::bytea[])`.execute(db);
+    for (const { key, content, generation, sequence, reported_at: reportedAt } of rows)
+      found.set(key.toString('hex'), { content: content.toString('hex'), generation, sequence, reportedAt });
+  }
+  return found;
+}

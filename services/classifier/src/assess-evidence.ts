@@ -1,0 +1,83 @@
+import {
+  type EvidenceCommit,
+  type MonitorTicked,
+  type Policy,
+  parseSubject,
+  type TickCommit,
+} from '@headway/contracts';
+import type { LogMessage } from '@headway/eventlog';
+import { type Fact, judgeEvidence } from '@headway/trajectory';
+import type { Answers } from './apply-answers.ts';
+import type { Turn } from './turn.ts';
+import { PENDING_BYTES, type Work, type Works } from './works.ts';
+
+export interface AssessingParts {
+  readonly works: Works;
+  readonly answers: Answers;
+  readonly turn: Turn;
+  readonly owns: (partition: number) => boolean;
+  readonly policyOf: (tenant: string) => Policy;
+}
+
+/**
+ * Folds messages of EVIDENCE, in the order of the stream, into the works of the owned partitions and records what came
+ * of it. What a record covers already is passed over, so that reading again changes nothing. Runs inside a turn.
+ */
+export async function assessEvidence(parts: AssessingParts, messages: readonly LogMessage[]): Promise<void> {
+  for (const message of messages) {
+    const meaning = parseSubject(message.subject);
+    if (meaning?.kind === 'tick' && parts.owns(meaning.partition)) await tickWorks(parts, meaning.partition, message);
+    if (meaning?.kind === 'evidence' && parts.owns(meaning.partition)) {
+      const work = await parts.works.open(meaning.tenant, meaning.work);
+      if (message.sequence > work.covered) await foldCommit(parts, work, message);
+    }
+  }
+  await parts.works.record();
+}
+
+async function foldCommit(parts: AssessingParts, work: Work, message: LogMessage): Promise<void> {
+  const commit = JSON.parse(Buffer.from(message.payload).toString('utf8')) as EvidenceCommit;
+  while (work.within < commit.events.length) {
+    if (work.awaits) await standAsideUntilJudged(parts, work);
+    const event = commit.events[work.within];
+    if (event !== undefined) fold(parts, work, event);
+    work.within += 1;
+    if (work.pendingBytes >= PENDING_BYTES) await parts.works.recordOne(work);
+  }
+  work.within = 0;
+  work.covered = message.sequence;
+  parts.works.changed(work);
+}
+
+async function tickWorks(parts: AssessingParts, partition: number, message: LogMessage): Promise<void> {
+  const commit = JSON.parse(Buffer.from(message.payload).toString('utf8')) as TickCommit;
+  const tick: MonitorTicked = commit.events[0];
+  for (const { tenant, work: name } of parts.works.waiting(partition)) {
+    const work = await parts.works.open(tenant, name);
+    if (message.sequence <= work.covered) continue;
+    if (work.awaits) await standAsideUntilJudged(parts, work);
+    fold(parts, work, tick);
+    work.covered = message.sequence;
+  }
+}
+
+/** A reply may set the counters to zero, so what follows it can only be folded once the signaller has judged it. */
+async function standAsideUntilJudged(parts: AssessingParts, work: Work): Promise<void> {
+  if (work.changed) await parts.works.recordOne(work);
+  const since = work.awaitsSince;
+  if (since !== null) await parts.turn.standAside(parts.answers.judged(work.tenant, since));
+  work.awaits = false;
+  work.awaitsSince = null;
+}
+
+function fold(parts: AssessingParts, work: Work, fact: Fact): void {
+  const { tenant, work: name } = work;
+  const judged = judgeEvidence(work.state, fact, { tenant, work: name }, parts.policyOf(tenant));
+  work.state = judged.state;
+  for (const event of judged.events) {
+    work.pending.push(event);
+    work.pendingBytes += JSON.stringify(event).length;
+    if (event.type === 'headway.signal.replied') work.awaits = true;
+  }
+  parts.works.changed(work);
+}

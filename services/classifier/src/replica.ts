@@ -1,0 +1,107 @@
+import type { Claims } from '@headway/claims';
+import type { Policy } from '@headway/contracts';
+import type { EventLog } from '@headway/eventlog';
+import type { Logger, ReadLoop } from '@headway/runtime';
+import { startAssessing, startFeed, startSignalling } from './duties.ts';
+import { createOwnership, type Duties, noDuties, RENEWAL_SECONDS, sameDuties } from './ownership.ts';
+
+/** Wait before the duties are taken up again after a loop had to stop. */
+const RESTART_MS = 200;
+
+export interface ReplicaParts {
+  readonly log: EventLog;
+  readonly claims: Claims;
+  /** Names this process among the replicas; never used again by another one. */
+  readonly holder: string;
+  readonly logger: Logger;
+  readonly policyOf: (tenant: string) => Policy;
+  readonly signal: AbortSignal;
+  readonly renewalSeconds?: number;
+}
+
+/** One replica of the classifier: does what it owns, and takes up its duties anew when they change or it was fenced. */
+export interface Replica {
+  /** Why it is not getting on; `null` = it is. For readiness. */
+  trouble(): string | null;
+  duties(): Duties;
+  /** Times another process turned out to own what this one wrote. */
+  fenced(): number;
+  readonly ended: Promise<void>;
+}
+
+export function startReplica(parts: ReplicaParts): Replica {
+  const ownership = createOwnership(parts.claims, parts.holder, parts.logger);
+  const state = { duties: noDuties, loops: [] as readonly ReadLoop[], started: false, fenced: 0 };
+
+  const live = async () => {
+    while (!parts.signal.aborted) {
+      state.duties = await ownership.review();
+      await serve(state.duties);
+    }
+    await ownership.resign();
+  };
+
+  /** Runs the loops of the duties until these change, a loop stops, or the replica ends. */
+  const serve = async (duties: Duties) => {
+    const round = new AbortController();
+    const signal = AbortSignal.any([parts.signal, round.signal]);
+    try {
+      state.loops = await startLoops({ ...parts, signal }, duties);
+      state.started = true;
+      await Promise.race([reviewUntilChanged(duties, signal), ...state.loops.map((loop) => ending(loop))]);
+    } catch (error) {
+      parts.logger.error({ err: error }, 'the duties could not be taken up');
+      await wait(RESTART_MS, parts.signal);
+    } finally {
+      round.abort();
+      await Promise.all(state.loops.map((loop) => loop.ended));
+      state.loops = [];
+    }
+  };
+
+  const ending = async (loop: ReadLoop) => {
+    const end = await loop.ended;
+    if (end.ended === 'aborted') return;
+    if (end.ended === 'stopped') state.fenced += 1;
+    parts.logger.warn({ ...end }, 'starting anew from what is recorded');
+    await wait(RESTART_MS, parts.signal);
+  };
+
+  const reviewUntilChanged = async (duties: Duties, signal: AbortSignal) => {
+    while (!signal.aborted) {
+      await wait((parts.renewalSeconds ?? RENEWAL_SECONDS) * 1_000, signal);
+      if (signal.aborted || !sameDuties(duties, await ownership.review())) return;
+    }
+  };
+
+  return {
+    trouble: () => {
+      if (!state.started) return 'taking up its duties';
+      return state.loops.map((loop) => loop.state().lastError).find((error) => error !== null) ?? null;
+    },
+    duties: () => state.duties,
+    fenced: () => state.fenced,
+    ended: live(),
+  };
+}
+
+async function startLoops(parts: ReplicaParts, duties: Duties): Promise<readonly ReadLoop[]> {
+  const loops: ReadLoop[] = [];
+  if (duties.partitions.size > 0) loops.push(...(await startAssessing(parts, duties)));
+  if (duties.signaller) loops.push(await startSignalling(parts));
+  if (duties.feed) loops.push(await startFeed(parts));
+  return loops;
+}
+
+function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    signal.addEventListener('abort', done);
+  });
+}

@@ -1,0 +1,189 @@
+import {
+  encodeRecord,
+  PARTITIONS,
+  type Policy,
+  parseSubject,
+  partitionOf,
+  STREAMS,
+  subjects,
+  type TrajectoryEvent,
+  type TrajectoryRecord,
+} from '@headway/contracts';
+import { LogUnavailable } from '@headway/eventlog';
+import { awaitsTick, initialState, type WorkState } from '@headway/trajectory';
+import { Fenced, type TrajectoryLog } from './ports.ts';
+
+/** Works whose folded state is kept in memory; the others are read from the log when evidence of them arrives. */
+export const CACHED_WORKS = 20_000;
+
+/** Events of one work that are gathered before they are recorded, in bytes of JSON: well below a message's limit. */
+export const PENDING_BYTES = 256 * 1024;
+
+/** One work as this process knows it: what is recorded, and what is folded since. */
+export interface Work {
+  readonly tenant: string;
+  readonly work: string;
+  readonly partition: number;
+  /** Sequence of the newest record; 0 = none yet. */
+  sequence: number;
+  covered: number;
+  within: number;
+  answered: number;
+  /** A reply of this work is not judged yet. */
+  awaits: boolean;
+  /** Sequence of the record that tells of the reply; `null` while that is not written. */
+  awaitsSince: number | null;
+  state: WorkState;
+  pending: TrajectoryEvent[];
+  pendingBytes: number;
+  changed: boolean;
+}
+
+/**
+ * The works of the owned partitions. What is recorded of them in the log is the truth; this is its cache, valid as long
+ * as nobody else writes them. `record` finds out when somebody does, and throws {@link Fenced}.
+ */
+export interface Works {
+  open(tenant: string, work: string): Promise<Work>;
+  /** Notes that a work has something to record. */
+  changed(work: Work): void;
+  /** Works of a partition that change when the monitor ticks. */
+  waiting(partition: number): readonly { tenant: string; work: string }[];
+  /** Writes one record for each changed work and waits until all are acknowledged. */
+  record(): Promise<void>;
+  /** As `record`, for one work. */
+  recordOne(work: Work): Promise<void>;
+  readonly size: number;
+}
+
+export async function loadWorks(
+  log: TrajectoryLog,
+  owns: (partition: number) => boolean,
+  policyOf: (tenant: string) => Policy,
+  cached: number = CACHED_WORKS,
+): Promise<Works> {
+  /** Every recorded work by its subject: what is not here has no record yet. */
+  const known = new Set<string>();
+  const loaded = new Map<string, Work>();
+  const changed = new Set<Work>();
+  const waiting: Map<string, { tenant: string; work: string }>[] = Array.from({ length: PARTITIONS }, () => new Map());
+
+  const remember = (work: Work) => {
+    const subject = subjects.trajectory(work.tenant, work.work);
+    known.add(subject);
+    const ofPartition = waiting[work.partition];
+    if (awaitsTick(work.state, policyOf(work.tenant)))
+      ofPartition?.set(subject, { tenant: work.tenant, work: work.work });
+    else ofPartition?.delete(subject);
+  };
+
+  const keep = (subject: string, work: Work) => {
+    loaded.delete(subject);
+    loaded.set(subject, work);
+    if (loaded.size <= cached) return;
+    for (const [oldest, candidate] of loaded) {
+      if (!candidate.changed && candidate !== work) {
+        loaded.delete(oldest);
+        return;
+      }
+    }
+  };
+
+  for await (const batch of log.newestOfEach(STREAMS.record, subjects.allTrajectories)) {
+    for (const message of batch) {
+      const work = workOf(message.subject, message.sequence, message.payload);
+      if (work === null || !owns(work.partition)) continue;
+      remember(work);
+      keep(message.subject, work);
+    }
+  }
+
+  const write = async (work: Work) => {
+    const record: TrajectoryRecord = {
+      v: 1,
+      covered: work.covered,
+      within: work.within,
+      answered: work.answered,
+      awaits: work.awaits,
+      events: work.pending,
+      state: work.state,
+    };
+    const subject = subjects.trajectory(work.tenant, work.work);
+    const answer = await log.append({
+      subject,
+      payload: encodeRecord(record),
+      expectedLastSequence: work.sequence,
+      // Equal only for an attempt to write the same record again.
+      messageId: `${subject}.${work.sequence}.${work.covered}.${work.within}.${work.answered}`,
+    });
+    if (answer.outcome === 'conflict') throw new Fenced(`${subject} was written by another process: ${answer.reason}`);
+    if (answer.outcome === 'unavailable') throw new LogUnavailable(answer.reason);
+    work.sequence = answer.position.sequence;
+    if (work.awaits) work.awaitsSince ??= work.sequence;
+    work.pending = [];
+    work.pendingBytes = 0;
+    work.changed = false;
+    changed.delete(work);
+    remember(work);
+  };
+
+  return {
+    open: async (tenant, name) => {
+      const subject = subjects.trajectory(tenant, name);
+      let work = loaded.get(subject);
+      if (work === undefined) {
+        const message = known.has(subject) ? await log.last(STREAMS.record, subject) : null;
+        work =
+          (message === null ? null : workOf(message.subject, message.sequence, message.payload)) ??
+          unrecorded(tenant, name);
+      }
+      keep(subject, work);
+      return work;
+    },
+    changed: (work) => {
+      work.changed = true;
+      changed.add(work);
+    },
+    waiting: (partition) => [...(waiting[partition]?.values() ?? [])],
+    record: async () => {
+      await Promise.all([...changed].map(write));
+    },
+    recordOne: write,
+    get size() {
+      return known.size;
+    },
+  };
+}
+
+const unrecorded = (tenant: string, work: string): Work => ({
+  tenant,
+  work,
+  partition: partitionOf(tenant, work),
+  sequence: 0,
+  covered: 0,
+  within: 0,
+  answered: 0,
+  awaits: false,
+  awaitsSince: null,
+  state: initialState(),
+  pending: [],
+  pendingBytes: 0,
+  changed: false,
+});
+
+/** The work as its newest record tells, or `null` for a subject that is none of a work's. */
+function workOf(subject: string, sequence: number, payload: Uint8Array): Work | null {
+  const meaning = parseSubject(subject);
+  if (meaning?.kind !== 'trajectory') return null;
+  const record = JSON.parse(Buffer.from(payload).toString('utf8')) as TrajectoryRecord;
+  return {
+    ...unrecorded(meaning.tenant, meaning.work),
+    sequence,
+    covered: record.covered,
+    within: record.within,
+    answered: record.answered,
+    awaits: record.awaits,
+    awaitsSince: record.awaits ? sequence : null,
+    state: record.state as WorkState,
+  };
+}

@@ -1,0 +1,51 @@
+import { readAccessSettings } from '@headway/access';
+import { STREAMS } from '@headway/contracts';
+import { connectJetStreamLog } from '@headway/eventlog';
+import { openReadModel } from '@headway/readmodel';
+import { pause, runService } from '@headway/runtime';
+import { readAttempt } from '@headway/signatures';
+import { config } from './config.ts';
+import { createIngest } from './ingest.ts';
+import { tickForEver } from './ticks.ts';
+
+const clock = { now: () => Date.now() };
+
+runService({
+  name: 'ingest',
+  async main(scope) {
+    const { logger, signal } = scope;
+    const settings = config.read(process.env);
+    const access = readAccessSettings(process.env);
+    const log = await connectJetStreamLog({ servers: settings.HEADWAY_NATS_URL, name: 'headway ingest' });
+    scope.onClose('log', () => log.close());
+    const readModel = openReadModel({ url: settings.HEADWAY_POSTGRES_URL, name: 'headway ingest' });
+    scope.onClose('store', () => readModel.close());
+    const { app, ended } = await createIngest({
+      log,
+      archive: readModel.identities,
+      readAttempt,
+      clock,
+      logger,
+      access,
+      publicHosts: settings.HEADWAY_PUBLIC_HOSTS,
+      indexEntries: settings.HEADWAY_IDENTITY_ENTRIES,
+      signal,
+      checks: {
+        log: async () => {
+          const { lastSequence, replicas } = await log.describe(STREAMS.evidence);
+          return { ready: true, detail: { lastSequence, replicas } };
+        },
+        store: async () => {
+          await readModel.ping();
+          return { ready: true };
+        },
+      },
+    });
+    scope.onClose('http', () => app.close());
+    const url = await app.listen({ host: settings.HEADWAY_HOST, port: settings.HEADWAY_PORT });
+    void ended.then((reason) => reason !== null && scope.fail(reason));
+    const ticking = tickForEver({ log, clock, pause, everySeconds: settings.HEADWAY_TICK_SECONDS, signal, logger });
+    scope.onClose('ticks', () => ticking);
+    scope.announce({ url });
+  },
+});

@@ -1,0 +1,19 @@
+import type { EvidenceOf, SignatureReading } from '@headway/contracts';
+
+/** The identities of everything in the archive, for ever. */
+export interface IdentityArchive {
+  /** Up to where the archive covers EVIDENCE, that place included; generation and sequence 0 = nothing yet. */
+  archived(): Promise<{ readonly generation: number; readonly sequence: number }>;
+  /** The content digest and sequence of each known key; keys that nobody used are absent. */
+  lookup(
+    keys: readonly string[],
+  ): Promise<ReadonlyMap<string, { readonly content: string; readonly sequence: number }>>;
+}
+
+type Attempt = EvidenceOf<'headway.gate.attempted'>['data'];
+
+/** Reads the failing set of a gate attempt, and its signature. Pure. */
+export type ReadAttempt = (attempt: Attempt) => {
+  readonly failures: NonNullable<Attempt['failures']>;
+  readonly signature: SignatureReading;
+};

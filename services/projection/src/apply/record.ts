@@ -1,0 +1,134 @@
+import { identityKey, type SignalEvent, type TrajectoryEvent } from '@headway/contracts';
+import {
+  type ArchivedMessage,
+  type Changes,
+  type DeadLetterRow,
+  type MemberRow,
+  SIGNALLER,
+  type SignalRow,
+  type StandingIdentity,
+  storableText,
+  type TimelineRow,
+  type WorkKey,
+} from '@headway/readmodel';
+import { type Decoded, decode } from '../decode.ts';
+import { afterAssessment, afterCover, isTurn } from '../projectors/assessment.ts';
+import { afterSignalEvent } from '../projectors/signal.ts';
+import { assessmentEntry, signalEntry } from '../projectors/timeline.ts';
+import { deadLetter } from './dead-letter.ts';
+import { WorkTable } from './work-table.ts';
+
+type Understood = Exclude<Decoded, { kind: 'nothing' | 'evidence' }>;
+type Read<Kind extends Understood['kind']> = Extract<Understood, { kind: Kind }> & { message: ArchivedMessage };
+
+/** Writes what follows from messages of RECORD: archive, classes, signals, timeline, how far the signaller got. */
+export async function applyRecord(changes: Changes, messages: readonly ArchivedMessage[]): Promise<void> {
+  const letters: DeadLetterRow[] = [];
+  const understood: (Understood & { message: ArchivedMessage })[] = [];
+  for (const message of messages) {
+    const decoded = decode(message);
+    if (!decoded.ok) letters.push(deadLetter(message, decoded.failure));
+    else if (decoded.value.kind === 'nothing' || decoded.value.kind === 'evidence')
+      letters.push(deadLetter(message, 'this does not belong in RECORD'));
+    else understood.push({ ...decoded.value, message });
+  }
+  await changes.archive(messages);
+  await changes.keepDeadLetters(letters);
+  const timeline: TimelineRow[] = [];
+  const trajectories = understood.filter((item) => item.kind === 'trajectory');
+  const signals = understood.filter((item) => item.kind === 'signals');
+  await projectTrajectories(changes, trajectories, timeline);
+  await projectSignals(changes, signals, timeline);
+  await changes.appendTimeline(timeline.sort((a, b) => a.sequence - b.sequence));
+  await rememberPositions(
+    changes,
+    understood.filter((item) => item.kind === 'position'),
+  );
+}
+
+/** The highest sequence of EVIDENCE that the messages speak of; 0 where they speak of none. */
+export function evidenceSpokenOf(messages: readonly ArchivedMessage[]): number {
+  let highest = 0;
+  for (const message of messages) {
+    const decoded = decode(message);
+    if (decoded.ok && decoded.value.kind === 'trajectory') highest = Math.max(highest, decoded.value.record.covered);
+  }
+  return highest;
+}
+
+async function projectTrajectories(changes: Changes, read: readonly Read<'trajectory'>[], timeline: TimelineRow[]) {
+  const works = await WorkTable.load(changes, read);
+  const causes = await changes.findIdentities(
+    read.flatMap(({ tenant, record }) => assessedOf(record.events).map(({ cause }) => identityKey(tenant, cause))),
+  );
+  for (const { tenant, work, record, message } of read) {
+    let row = works.get(tenant, work);
+    for (const event of assessedOf(record.events)) {
+      const cause = causeOf(causes.get(identityKey(tenant, event.cause)));
+      if (isTurn(row, event.data)) timeline.push(assessmentEntry(row, event, cause?.time ?? null, message));
+      row = afterAssessment(row, event.data, cause, message);
+    }
+    works.set(afterCover(row, record, message));
+  }
+  await works.save(changes);
+}
+
+const assessedOf = (events: readonly TrajectoryEvent[]) =>
+  events.filter((event) => event.type === 'headway.work.assessed');
+const causeOf = (identity: StandingIdentity | undefined) =>
+  identity === undefined ? null : { sequence: identity.sequence, time: identity.reportedAt };
+
+async function projectSignals(changes: Changes, read: readonly Read<'signals'>[], timeline: TimelineRow[]) {
+  if (read.length === 0) return;
+  const known = new Map<string, SignalRow>();
+  for (const row of await changes.loadSignals(distinctSignals(read))) known.set(keyOf(row.tenant, row.signal), row);
+  const changed = new Map<string, SignalRow>();
+  const members = new Map<string, MemberRow>();
+  const touched = new Map<string, WorkKey>();
+  for (const { tenant, record, message } of read)
+    for (const event of record.events) {
+      const { signal } = event.data;
+      const key = keyOf(tenant, signal);
+      const step = afterSignalEvent(known.get(key) ?? null, tenant, event, message);
+      if (step.row !== null) {
+        known.set(key, step.row);
+        changed.set(key, { ...step.row, change: changes.change });
+      }
+      for (const member of step.members) members.set(keyOf(tenant, signal, member.work), { tenant, signal, ...member });
+      for (const work of step.works) {
+        touched.set(keyOf(tenant, work), { tenant, work });
+        timeline.push(signalEntry({ tenant, work }, event, message));
+      }
+    }
+  await changes.saveSignals([...changed.values()]);
+  await changes.saveMembers([...members.values()]);
+  await changes.refreshOpenSignals([...touched.values()]);
+  await changes.coverSignals(coverageOf(read));
+}
+
+function distinctSignals(read: readonly Read<'signals'>[]) {
+  const distinct = new Map<string, { tenant: string; signal: string }>();
+  for (const { tenant, record } of read)
+    for (const event of record.events as readonly SignalEvent[])
+      distinct.set(keyOf(tenant, event.data.signal), { tenant, signal: event.data.signal });
+  return [...distinct.values()];
+}
+
+function coverageOf(read: readonly Read<'signals'>[]) {
+  const covered = new Map<string, number>();
+  for (const { tenant, record } of read) covered.set(tenant, Math.max(covered.get(tenant) ?? 0, record.covered));
+  return [...covered].map(([tenant, sequence]) => ({ tenant, covered: sequence }));
+}
+
+/** Only the signaller's position is asked for by a reader of ours: it opens and closes what the views show. */
+async function rememberPositions(changes: Changes, read: readonly Read<'position'>[]) {
+  const newest = read.findLast(({ reader }) => reader === SIGNALLER);
+  const sequence = newest?.record.positions.RECORD;
+  if (newest === undefined || !Number.isSafeInteger(sequence)) return;
+  await changes.rememberPlace(SIGNALLER, newest.message.stream, {
+    generation: newest.message.generation,
+    sequence: sequence as number,
+  });
+}
+
+const keyOf = (...parts: readonly string[]) => parts.map(storableText).join('\0');

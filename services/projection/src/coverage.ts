@@ -1,0 +1,113 @@
+import { type Problem, parsePosition, problem, STREAMS, type StreamPosition } from '@headway/contracts';
+import { ok, type Result, refused } from '@headway/kernel';
+import { ARCHIVE_READER, nowhere } from '@headway/readmodel';
+import type { ChangeWatch } from './change-watch.ts';
+import type { Views } from './ports.ts';
+
+/** How long a read waits for its position. Milliseconds. */
+export const COVERAGE_WAIT = 10_000;
+/** Reads that wait at once. */
+export const COVERAGE_WAITERS = 200;
+/** Another process may have committed: look again after so many milliseconds at the latest. */
+const LOOK_AGAIN = 250;
+
+/**
+ * What has to be covered: `evidence` = the facts themselves; `class` = also what the classifier made of them;
+ * `signals` = also what the signaller made of that.
+ */
+export type Depth = 'evidence' | 'class' | 'signals';
+
+export interface Cover {
+  readonly tenant: string;
+  /** One work, or `null` for all of the tenant. */
+  readonly work: string | null;
+  readonly depth: Depth;
+  /** As the client sent it; `undefined` = do not wait. */
+  readonly after: string | undefined;
+  /** Aborts when the client is gone. */
+  readonly signal: AbortSignal;
+}
+
+export interface CoverageOptions {
+  readonly views: Views;
+  readonly watch: ChangeWatch;
+  /** The generation of a stream as the log has it now, or `null` while that is not known. */
+  readonly generationOf: (stream: string) => number | null;
+  readonly waitMs?: number;
+}
+
+export type AwaitCoverage = (cover: Cover) => Promise<Result<null, Problem>>;
+
+/** Read your writes: waits, bounded, until the views cover a position. */
+export function createCoverage(options: CoverageOptions): AwaitCoverage {
+  const { watch, waitMs = COVERAGE_WAIT } = options;
+  let waiters = 0;
+  return async (cover) => {
+    if (cover.after === undefined) return ok(null);
+    const position = readPosition(cover.after);
+    if (!position.ok) return position;
+    if (waiters >= COVERAGE_WAITERS)
+      return refused(
+        problem('too_busy', `${COVERAGE_WAITERS} reads already wait for their position. Try again later.`),
+      );
+    waiters += 1;
+    try {
+      const deadline = performance.now() + waitMs;
+      for (const reached of stepsTo(options, cover, position.value))
+        for (;;) {
+          const seen = watch.told;
+          const state = await reached();
+          if (state === 'reached') break;
+          if (state === 'lost') return refused(lost(cover.after));
+          const left = deadline - performance.now();
+          if (left <= 0 || cover.signal.aborted) return refused(notYet(cover.after, waitMs));
+          await watch.next(seen, Math.min(left, LOOK_AGAIN), cover.signal);
+        }
+      return ok(null);
+    } finally {
+      waiters -= 1;
+    }
+  };
+}
+
+type Step = () => Promise<'reached' | 'waiting' | 'lost'>;
+
+/** One after the other: the place, then the classes, then the signals made of the classes found by then. */
+function* stepsTo({ views, generationOf }: CoverageOptions, cover: Cover, position: StreamPosition): Generator<Step> {
+  const { tenant, work, depth } = cover;
+  const { stream, generation, sequence } = position;
+  yield async () => {
+    const place = await views.place(ARCHIVE_READER, stream);
+    if (place.generation === generation) return place.sequence >= sequence ? 'reached' : 'waiting';
+    const comes = generation === generationOf(stream) || (place.generation === nowhere.generation && generation > 0);
+    return comes ? 'waiting' : 'lost';
+  };
+  if (stream !== STREAMS.evidence || depth === 'evidence') return;
+  let coveredBy = 0;
+  yield async () => {
+    const by = await views.classifiedBy({ tenant, work, sequence });
+    if (by === null) return 'waiting';
+    coveredBy = by;
+    return 'reached';
+  };
+  if (depth === 'class') return;
+  yield async () => ((await views.signalledUpTo(tenant)) >= coveredBy ? 'reached' : 'waiting');
+}
+
+function readPosition(text: string): Result<StreamPosition, Problem> {
+  const position = parsePosition(text);
+  return position !== null && (position.stream === STREAMS.evidence || position.stream === STREAMS.record)
+    ? ok(position)
+    : refused(
+        problem('invalid_parameter', '`after` is not a position. Use one that a write has answered with, unchanged.'),
+      );
+}
+
+const lost = (after: string): Problem =>
+  problem('position_lost', `The log that ${after} is a place of is gone. Read again without \`after\`.`);
+
+const notYet = (after: string, waitMs: number): Problem =>
+  problem(
+    'not_yet',
+    `The view did not cover ${after} within ${waitMs / 1_000} s. Ask again, or read without \`after\`.`,
+  );

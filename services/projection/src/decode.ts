@@ -1,0 +1,103 @@
+import {
+  type EvidenceEvent,
+  identityKey,
+  parseSubject,
+  type ReaderPosition,
+  type SignalsRecord,
+  type TrajectoryRecord,
+} from '@headway/contracts';
+import { ok, type Result, refused } from '@headway/kernel';
+import type { ArchivedMessage } from '@headway/readmodel';
+
+/** One event of a commit, with its identity and the digest of its content. */
+export interface DecodedEvent {
+  readonly event: EvidenceEvent;
+  readonly key: string;
+  readonly content: string;
+}
+
+/** What a message of EVIDENCE or RECORD says. `nothing`: there is nothing in it for the read models. */
+export type Decoded =
+  | { readonly kind: 'nothing' }
+  | {
+      readonly kind: 'evidence';
+      readonly tenant: string;
+      readonly work: string;
+      readonly events: readonly DecodedEvent[];
+    }
+  | { readonly kind: 'trajectory'; readonly tenant: string; readonly work: string; readonly record: TrajectoryRecord }
+  | { readonly kind: 'signals'; readonly tenant: string; readonly record: SignalsRecord }
+  | { readonly kind: 'position'; readonly reader: string; readonly record: ReaderPosition };
+
+/** What was decoded before, so that a batch that is looked at twice or tried again is read once. */
+const known = new WeakMap<ArchivedMessage, Result<Decoded, string>>();
+
+/** The one boundary where bytes of the log become facts. Total: what cannot be read gives the reason as a value. */
+export function decode(message: ArchivedMessage): Result<Decoded, string> {
+  const before = known.get(message);
+  if (before !== undefined) return before;
+  const decoded = read(message);
+  known.set(message, decoded);
+  return decoded;
+}
+
+function read(message: ArchivedMessage): Result<Decoded, string> {
+  const meaning = parseSubject(message.subject);
+  if (meaning === null) return refused('the subject belongs to no known family');
+  if (meaning.kind === 'tick') return ok({ kind: 'nothing' });
+  const payload = parse(message.payload);
+  if (!payload.ok) return payload;
+  const body = payload.value;
+  if (body.v !== 1) return refused(`version ${JSON.stringify(body.v)} of ${meaning.kind} is not known`);
+  switch (meaning.kind) {
+    case 'evidence':
+      return decodeEvidence(meaning.tenant, meaning.work, body);
+    case 'trajectory':
+      return isCount(body.covered) && isListOf(body.events, isRecordedEvent)
+        ? ok({ ...meaning, record: body as unknown as TrajectoryRecord })
+        : refused('`covered` or `events` does not have the shape of a trajectory record');
+    case 'signals':
+      return isCount(body.covered) && isListOf(body.events, isRecordedEvent)
+        ? ok({ ...meaning, record: body as unknown as SignalsRecord })
+        : refused('`covered` or `events` does not have the shape of a signals record');
+    case 'position':
+      return isObject(body.positions)
+        ? ok({ ...meaning, record: body as unknown as ReaderPosition })
+        : refused('`positions` is missing');
+  }
+}
+
+function decodeEvidence(tenant: string, work: string, body: Record<string, unknown>): Result<Decoded, string> {
+  const { events, contents } = body;
+  if (!isListOf(events, isEvent)) return refused('`events` is not a list of events with type, source and id');
+  if (!isListOf(contents, isDigest) || contents.length !== events.length)
+    return refused('`contents` does not hold one digest for each event');
+  return ok({
+    kind: 'evidence',
+    tenant,
+    work,
+    events: events.map((event, at) => ({ event, key: identityKey(tenant, event), content: contents[at] as string })),
+  });
+}
+
+function parse(payload: Uint8Array): Result<Record<string, unknown>, string> {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
+    return isObject(value) ? ok(value) : refused('the payload is not a JSON object');
+  } catch (error) {
+    return refused(`the payload is not JSON in UTF-8: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+const isDigest = (value: unknown): value is string => isText(value) && /^[0-9a-f]{64}$/.test(value);
+const isEvent = (value: unknown): value is EvidenceEvent =>
+  isObject(value) && isText(value.type) && isText(value.id) && isText(value.source) && isObject(value.data);
+const isRecordedEvent = (value: unknown): value is { type: string; id: string; data: object } =>
+  isObject(value) && isText(value.type) && isText(value.id) && isObject(value.data);
+function isListOf<Member>(value: unknown, is: (member: unknown) => member is Member): value is Member[] {
+  return Array.isArray(value) && value.every(is);
+}

@@ -1,0 +1,44 @@
+import { readAccessSettings } from '@headway/access';
+import { connectJetStreamLog } from '@headway/eventlog';
+import { openReadModel } from '@headway/readmodel';
+import { createHttp, runService } from '@headway/runtime';
+import { createChangeWatch } from './change-watch.ts';
+import { config } from './config.ts';
+import { createCoverage } from './coverage.ts';
+import { project } from './projection.ts';
+import { mountReading } from './routes/mount.ts';
+
+/** Joins the ports with their adapters: the log is JetStream, the read models are in Postgres. */
+runService({
+  name: 'projection',
+  main: async (scope) => {
+    const settings = config.read(process.env);
+    const access = readAccessSettings(process.env);
+    const model = openReadModel({
+      url: settings.HEADWAY_POSTGRES_URL,
+      connections: settings.HEADWAY_POSTGRES_CONNECTIONS,
+      name: 'headway-projection',
+    });
+    scope.onClose('Postgres', () => model.close());
+    const log = await connectJetStreamLog({ servers: settings.HEADWAY_NATS_URL, name: 'projection' });
+    scope.onClose('the log', () => log.close());
+
+    const watch = createChangeWatch();
+    const ports = { log, writer: model.writer, views: model.views, ping: model.ping };
+    const projecting = project({ ports, watch, logger: scope.logger, signal: scope.signal });
+    scope.onClose('projecting', () => projecting.ended);
+
+    const http = createHttp({
+      service: 'projection',
+      logger: scope.logger,
+      access,
+      checks: projecting.checks,
+      publicHosts: settings.HEADWAY_PUBLIC_HOSTS,
+    });
+    const covered = createCoverage({ views: model.views, watch, generationOf: projecting.generationOf });
+    mountReading(http, { views: model.views, watch, covered });
+    scope.onClose('HTTP', () => http.close());
+    const url = await http.listen({ host: settings.HEADWAY_HOST, port: settings.HEADWAY_PORT });
+    scope.announce({ url });
+  },
+});

@@ -1,0 +1,91 @@
+import { limits, type PositionText, type SignalView, type WorkView } from '@headway/contracts';
+import {
+  assets,
+  contentSecurityPolicy,
+  FLEET_ROWS,
+  renderFleet,
+  renderUnknownWork,
+  renderWork,
+} from '@headway/dashboard';
+import { ok } from '@headway/kernel';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { signalView, timelineEntry, workView } from '../views.ts';
+import { answering, evidencePosition, type Reading } from './context.ts';
+import { briefOf } from './works.ts';
+
+/** Open signals that the page shows beside the works. */
+const PAGE_SIGNALS = 1_000;
+/** Newest entries of a work's timeline that its page shows. */
+const PAGE_ENTRIES = limits.page;
+
+/** The page at `/`, that of each work, and the files they ask for. */
+export function mountPages(app: FastifyInstance, reading: Reading): void {
+  const read = { config: { act: 'read' as const } };
+  app.get(
+    '/',
+    read,
+    answering(async (request, reply) => {
+      const { tenant } = request.caller;
+      const state = await pageState(reading);
+      const [works, signals] = await Promise.all([allWorks(reading, tenant), openSignals(reading, tenant)]);
+      return html(reply, renderFleet({ works, signals, tenant, ...state }));
+    }),
+  );
+  app.get(
+    '/works/:work',
+    read,
+    answering(async (request, reply) => {
+      const { tenant } = request.caller;
+      const { work } = request.params as { work: string };
+      const state = await pageState(reading);
+      const row = await reading.views.findWork(tenant, work);
+      if (row === null) return html(reply.code(404), renderUnknownWork({ work, tenant, ...state }));
+      const [timeline, signals, briefMarkdown] = await Promise.all([
+        reading.views.listTimeline({ tenant, work, after: null, newestFirst: true, limit: PAGE_ENTRIES }),
+        openSignals(reading, tenant),
+        briefOf(reading, row),
+      ]);
+      return html(
+        reply,
+        renderWork({
+          work: workView(row),
+          timeline: timeline.rows.map(timelineEntry),
+          signals: signals.filter(({ works }) => works.includes(row.work)),
+          briefMarkdown,
+          tenant,
+          ...state,
+        }),
+      );
+    }),
+  );
+  for (const [path, { contentType, body, cacheControl }] of assets)
+    app.get(path, { config: { act: 'open' } }, async (_request, reply) =>
+      reply.type(contentType).header('cache-control', cacheControl).send(body),
+    );
+}
+
+/** Taken before the rows, so that the page, which follows the stream from there, never misses a change. */
+async function pageState(reading: Reading): Promise<{ change: number; position: PositionText; now: number }> {
+  const change = await reading.views.newestChange();
+  return { change, position: await evidencePosition(reading), now: Date.now() };
+}
+
+/** Up to one more than the page shows, so that it can say that there are more. */
+async function allWorks({ views }: Reading, tenant: string): Promise<WorkView[]> {
+  const { rows } = await views.listWorks({ tenant, class: null, after: null, limit: FLEET_ROWS + 1 });
+  return rows.map(workView);
+}
+
+async function openSignals({ views }: Reading, tenant: string): Promise<SignalView[]> {
+  const { rows } = await views.listSignals({ tenant, state: 'open', after: null, limit: PAGE_SIGNALS });
+  return rows.map(signalView);
+}
+
+function html(reply: FastifyReply, page: string) {
+  reply.type('text/html; charset=utf-8').headers({
+    'content-security-policy': contentSecurityPolicy,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+  });
+  return ok(page);
+}

@@ -1,0 +1,57 @@
+import { limits, type Problem, problem, trajectoryClasses } from '@headway/contracts';
+import { ok, type Result, refused } from '@headway/kernel';
+import { z } from 'zod';
+
+/** Rows of one page where the client does not say. */
+export const DEFAULT_PAGE = 100;
+
+const limit = z.coerce.number().int().min(1).max(limits.page).default(DEFAULT_PAGE);
+const cursor = z.string().max(1_024).optional();
+const after = z.string().max(128).optional();
+const change = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+export const parameters = {
+  one: z.object({ after }),
+  works: z.object({ after, cursor, limit, class: z.enum(trajectoryClasses).optional() }),
+  timeline: z.object({ after, cursor, limit, order: z.enum(['asc', 'desc']).default('asc') }),
+  signals: z.object({
+    after,
+    cursor,
+    limit,
+    state: z.enum(['open', 'acknowledged', 'withdrawn', 'superseded']).optional(),
+  }),
+  stream: z.object({ since: change.optional(), work: z.string().min(1).max(limits.workId).optional() }),
+} as const;
+
+/** The value of a `Last-Event-ID` header: what `/v1/stream` gave as id. */
+export const lastEventId = change;
+
+/** The query of a request in the shape of `schema`; else which parameter has to change and how. */
+export function readQuery<Schema extends z.ZodType>(schema: Schema, query: unknown): Result<z.output<Schema>, Problem> {
+  const parsed = schema.safeParse(query);
+  if (parsed.success) return ok(parsed.data);
+  const issue = parsed.error.issues[0];
+  return refused(invalid(String(issue?.path[0] ?? 'query'), issue?.message ?? 'Invalid'));
+}
+
+export const invalid = (name: string, what: string): Problem =>
+  problem('invalid_parameter', `\`${name}\`: ${what}.`.replace(/\.\.$/, '.'));
+
+/** A page's end as an opaque text. */
+export const writeCursor = (place: unknown): string => Buffer.from(JSON.stringify(place), 'utf8').toString('base64url');
+
+export function readCursor<Schema extends z.ZodType>(
+  schema: Schema,
+  text: string | undefined,
+): Result<z.output<Schema> | null, Problem> {
+  if (text === undefined) return ok(null);
+  try {
+    const parsed = schema.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+    if (parsed.success) return ok(parsed.data);
+  } catch {
+    // Not JSON: told like every other text that is no cursor.
+  }
+  return refused(invalid('cursor', 'is not one that a page has answered with; start without it'));
+}
+
+export const sequence = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
