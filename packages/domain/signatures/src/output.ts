@@ -32,7 +32,10 @@ export function createOutputReader(): OutputReader {
   return {
     push(chunk, channel = 'output') {
       let target = channels.get(channel);
-      if (target === undefined) channels.set(channel, (target = new Channel()));
+      if (target === undefined) {
+        target = new Channel();
+        channels.set(channel, target);
+      }
       target.push(chunk);
     },
     end(ending) {

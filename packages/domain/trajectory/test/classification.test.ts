@@ -70,7 +70,9 @@ describe('what becomes of a pushed event', () => {
 describe('lines', () => {
   test('one for each work, one for each open shared failure, and the counts over all', () => {
     const pipeline = createClassification();
-    const tell = (subject: string, ...facts: object[]) => facts.forEach((fact) => pipeline.push({ ...fact, subject }));
+    const tell = (subject: string, ...facts: object[]) => {
+      for (const fact of facts) pipeline.push({ ...fact, subject });
+    };
     tell('B', claimed(), failed('down', 'x'));
     tell(
       'A',

@@ -2,16 +2,18 @@ import type { EvidenceEvent, Sizing } from '@headway/contracts';
 
 /** Facts in few words. Each has its own id, in the order in which they are made. */
 let made = 0;
-const fact = (type: string, data: unknown, incarnation?: number): EvidenceEvent =>
-  ({
+const fact = (type: string, data: unknown, incarnation?: number): EvidenceEvent => {
+  made += 1;
+  return {
     specversion: '1.0',
     source: 'test',
-    id: String((made += 1)),
+    id: String(made),
     subject: 'W-1',
     type,
     data,
     ...(incarnation === undefined ? {} : { incarnation }),
-  }) as EvidenceEvent;
+  } as EvidenceEvent;
+};
 
 type Files = Record<string, string | null>;
 export const diffOf = (hash: string | null, files?: Files) =>

@@ -40,7 +40,15 @@ export function scratchRepository(files: Readonly<Record<string, string>> = { 'a
   for (const [path, content] of Object.entries(files)) write(path, content);
   git('add', '-A');
   git('commit', '-q', '-m', 'first');
-  return { root, git, write, commit: (message = 'next') => (git('add', '-A'), git('commit', '-q', '-m', message)) };
+  return {
+    root,
+    git,
+    write,
+    commit: (message = 'next') => {
+      git('add', '-A');
+      git('commit', '-q', '-m', message);
+    },
+  };
 }
 
 export interface Ran {

@@ -7,9 +7,9 @@ const names = ['chromium', 'chromium-browser', 'google-chrome'];
 
 /** A Chromium of this machine: the one named by HEADWAY_CHROMIUM, or one on PATH; `null` where there is none. */
 export function findChromium(): string | null {
-  const named = process.env['HEADWAY_CHROMIUM'];
+  const named = process.env.HEADWAY_CHROMIUM;
   if (named !== undefined && named !== '') return named;
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin'];
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin'];
   return folders.flatMap((folder) => names.map((name) => join(folder, name))).find((path) => existsSync(path)) ?? null;
 }
 

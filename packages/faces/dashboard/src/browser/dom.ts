@@ -81,12 +81,12 @@ export function must(selector: string, within: Pick<PageElement, 'querySelector'
 export function keepingFocus(change: () => void): void {
   const { document } = browser;
   const focused = document.activeElement;
-  const key = focused?.dataset['key'];
-  const work = focused?.closest('[data-work]')?.dataset['work'];
+  const key = focused?.dataset.key;
+  const work = focused?.closest('[data-work]')?.dataset.work;
   change();
   if (key === undefined || document.activeElement === focused) return;
   for (const candidate of document.querySelectorAll('[data-key]')) {
-    if (candidate.dataset['key'] !== key || candidate.closest('[data-work]')?.dataset['work'] !== work) continue;
+    if (candidate.dataset.key !== key || candidate.closest('[data-work]')?.dataset.work !== work) continue;
     candidate.focus({ preventScroll: true });
     return;
   }

@@ -30,7 +30,7 @@ let drawing = false;
 let filter = 'all';
 
 function readPage(): void {
-  for (const signal of JSON.parse(must('#open-signals').dataset['signals'] ?? '[]') as SignalView[])
+  for (const signal of JSON.parse(must('#open-signals').dataset.signals ?? '[]') as SignalView[])
     open.set(signal.signal, signal);
   for (const element of body.children) {
     const { work = '', rank, since = '', class: name = '', group = '', change } = element.dataset;
@@ -39,7 +39,7 @@ function readPage(): void {
   for (const button of browser.document.querySelectorAll('[data-filter]')) {
     button.disabled = false;
     button.addEventListener('click', () => {
-      filter = button.dataset['filter'] ?? 'all';
+      filter = button.dataset.filter ?? 'all';
       applyFilter();
     });
   }
@@ -106,7 +106,7 @@ function remember(signal: string): void {
 function drawRedirect(work: string): void {
   const row = rows.get(work);
   if (row === undefined) return;
-  const slot = buildElement(redirect(work, row.element.dataset['signal'] ?? null, board, now()));
+  const slot = buildElement(redirect(work, row.element.dataset.signal ?? null, board, now()));
   enableCopyButtons(slot);
   must('[data-slot="redirect"]', row.element).replaceWith(slot);
 }
@@ -138,10 +138,10 @@ function applyFilter(): void {
   }
   const counts = countGroups([...rows.values()].map((row) => row.group));
   for (const button of browser.document.querySelectorAll('[data-filter]')) {
-    button.setAttribute('aria-pressed', String(button.dataset['filter'] === filter));
+    button.setAttribute('aria-pressed', String(button.dataset.filter === filter));
   }
   for (const element of browser.document.querySelectorAll('[data-count]')) {
-    const text = String(counts[element.dataset['count'] as keyof typeof counts] ?? 0);
+    const text = String(counts[element.dataset.count as keyof typeof counts] ?? 0);
     if (element.textContent !== text) element.textContent = text;
   }
   must('#empty').hidden = rows.size > 0;

@@ -57,8 +57,8 @@ const words = { live: 'Live', reconnecting: 'Reconnecting…' } as const;
 
 function showConnection(state: keyof typeof words): void {
   const shown = must('#connection');
-  if (shown.dataset['state'] === state) return;
-  shown.dataset['state'] = state;
+  if (shown.dataset.state === state) return;
+  shown.dataset.state = state;
   must('[data-text]', shown).textContent = words[state];
 }
 
@@ -70,7 +70,8 @@ let announcing: ReturnType<typeof setTimeout> | null = null;
 /** Says a change to screen readers, together with what else changes within a second. */
 export function announce(text: string): void {
   announcements.push(text);
-  announcing ??= setTimeout(() => {
+  if (announcing !== null) return;
+  announcing = setTimeout(() => {
     const rest = announcements.length - READ_OUT;
     must('#announcements').textContent = [
       ...announcements.slice(0, READ_OUT),

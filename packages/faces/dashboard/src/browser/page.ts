@@ -7,14 +7,14 @@ const REFRESH = 10_000;
 /** Milliseconds for which a copy button says that it copied. */
 const SAID = 2_000;
 
-const served = Date.parse(browser.document.body.dataset['now'] ?? '');
+const served = Date.parse(browser.document.body.dataset.now ?? '');
 const opened = performance.now();
 
 /** The server's time, carried on: the clock of this machine may be wrong. Milliseconds since 1970. */
 export const now = (): number => served + (performance.now() - opened);
 
 /** The change that the served page covers. */
-export const servedChange = (): number => Number(browser.document.body.dataset['change']);
+export const servedChange = (): number => Number(browser.document.body.dataset.change);
 
 export function keepTimesCurrent(): void {
   setInterval(() => {
@@ -40,7 +40,7 @@ export function enableCopyButtons(within: Pick<PageElement, 'querySelectorAll'>)
 }
 
 async function copy(button: PageElement): Promise<void> {
-  const line = button.dataset['copy'] ?? '';
+  const line = button.dataset.copy ?? '';
   try {
     if (browser.navigator.clipboard === undefined) throw new Error('no clipboard here');
     await browser.navigator.clipboard.writeText(line);

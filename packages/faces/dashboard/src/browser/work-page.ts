@@ -6,8 +6,8 @@ import { enableCopyButtons, keepTimesCurrent, serveCopyButtons, servedChange } f
 /** Milliseconds that changes are gathered before the page is read again, and the least between two readings. */
 const GATHER = 300;
 
-const work = browser.document.body.dataset['work'] ?? '';
-let shownClass = must('#work').dataset['class'];
+const work = browser.document.body.dataset.work ?? '';
+let shownClass = must('#work').dataset.class;
 let reading = false;
 let again = false;
 
@@ -35,9 +35,9 @@ function take(fresh: ReturnType<typeof browser.document.querySelector>): void {
   if (fresh === null) return;
   keepingFocus(() => must('#work').replaceWith(fresh));
   enableCopyButtons(fresh);
-  if (fresh.dataset['class'] !== shownClass)
-    announce(`${work} is now ${fresh.dataset['class']}: ${must('.reason', fresh).textContent}`);
-  shownClass = fresh.dataset['class'];
+  if (fresh.dataset.class !== shownClass)
+    announce(`${work} is now ${fresh.dataset.class}: ${must('.reason', fresh).textContent}`);
+  shownClass = fresh.dataset.class;
 }
 
 keepTimesCurrent();

@@ -41,7 +41,7 @@ export function show(entry: TimelineEntry): Shown {
     case 'headway.commit.recorded':
       return showCommit(entry, data);
     case 'headway.checkpoint.recorded':
-      return plain(entry, 'checkpoints', `checkpoint by ${text(data['by']) ?? 'unknown'}`, said(data['note']));
+      return plain(entry, 'checkpoints', `checkpoint by ${text(data.by) ?? 'unknown'}`, said(data.note));
     case 'headway.signal.sent':
       return showMessage(entry, data);
     case 'headway.usage.recorded':
@@ -60,8 +60,8 @@ const plain = (entry: TimelineEntry, lane: Lane, title: string, ...more: ChildIn
 });
 
 function showAssessment(entry: TimelineEntry, data: Data): Shown {
-  const name = text(data['class']) ?? 'unknown';
-  const reason = text(data['reason']);
+  const name = text(data.class) ?? 'unknown';
+  const reason = text(data.reason);
   return {
     entry,
     lane: 'class',
@@ -71,16 +71,16 @@ function showAssessment(entry: TimelineEntry, data: Data): Shown {
       classMark(name),
       ' ',
       reason !== null && reported(reason),
-      text(data['rule']) !== null && h('span', { class: 'aside' }, `rule ${text(data['rule'])}`),
+      text(data.rule) !== null && h('span', { class: 'aside' }, `rule ${text(data.rule)}`),
     ],
   };
 }
 
 function showSignal(entry: TimelineEntry, data: Data): Shown {
   const act = entry.type.replace(/^headway\.(signal|reply)\./, '');
-  const id = text(data['signal']);
-  const kind = text(data['kind']);
-  const from = text(data['from']);
+  const id = text(data.signal);
+  const kind = text(data.kind);
+  const from = text(data.from);
   return {
     entry,
     lane: 'signals',
@@ -91,21 +91,21 @@ function showSignal(entry: TimelineEntry, data: Data): Shown {
       id !== null && [' ', h('code', { title: id }, short(id))],
       kind !== null && ` (${kind})`,
       from !== null && [' by ', reported(from)],
-      text(data['intent']) !== null && ` ${text(data['intent'])}`,
-      text(data['by']) !== null && [' by signal ', h('code', {}, short(text(data['by']) ?? ''))],
-      said(data['reason']),
+      text(data.intent) !== null && ` ${text(data.intent)}`,
+      text(data.by) !== null && [' by signal ', h('code', {}, short(text(data.by) ?? ''))],
+      said(data.reason),
     ],
   };
 }
 
 function showAttempt(entry: TimelineEntry, data: Data): Shown {
-  const gate = text(data['gate']) ?? 'unnamed gate';
-  const outcome = text(data['outcome']) ?? 'unknown';
-  const stage = text(data['stage']);
-  const failures = list(data['failures']);
-  const signature = text(record(data['signature'])['value']);
-  const duration = numeric(data['durationMs']);
-  const diff = data['diff'] === null || data['diff'] === undefined ? null : record(data['diff']);
+  const gate = text(data.gate) ?? 'unnamed gate';
+  const outcome = text(data.outcome) ?? 'unknown';
+  const stage = text(data.stage);
+  const failures = list(data.failures);
+  const signature = text(record(data.signature).value);
+  const duration = numeric(data.durationMs);
+  const diff = data.diff === null || data.diff === undefined ? null : record(data.diff);
   return {
     entry,
     lane: 'gates',
@@ -122,9 +122,7 @@ function showAttempt(entry: TimelineEntry, data: Data): Shown {
         outcome === 'failed' &&
           `${failures.length === 0 ? 'no failing keys' : plural(failures.length, 'failing key')} · `,
         signature !== null && ['signature ', h('code', { title: signature }, short(signature)), ' · '],
-        diff === null
-          ? 'diff not observable'
-          : ['diff ', h('code', {}, short(text(diff['hash']) ?? '–')), changed(diff)],
+        diff === null ? 'diff not observable' : ['diff ', h('code', {}, short(text(diff.hash) ?? '–')), changed(diff)],
         duration !== null && ` · ${(duration / 1_000).toFixed(1)} s`,
       ),
       failures.length > 0 && [
@@ -133,7 +131,7 @@ function showAttempt(entry: TimelineEntry, data: Data): Shown {
           { class: 'keys' },
           failures
             .slice(0, SHOWN_KEYS)
-            .map((one) => h('li', {}, h('code', {}, reported(text(record(one)['key']) ?? '–')))),
+            .map((one) => h('li', {}, h('code', {}, reported(text(record(one).key) ?? '–')))),
         ),
         failures.length > SHOWN_KEYS && h('p', { class: 'aside' }, `and ${failures.length - SHOWN_KEYS} more`),
       ],
@@ -142,52 +140,52 @@ function showAttempt(entry: TimelineEntry, data: Data): Shown {
 }
 
 function changed(diff: Data): string {
-  const added = numeric(diff['added']);
-  const removed = numeric(diff['removed']);
+  const added = numeric(diff.added);
+  const removed = numeric(diff.removed);
   return added === null || removed === null ? '' : ` ${deltaText({ added, removed })}`;
 }
 
 function showCommit(entry: TimelineEntry, data: Data): Shown {
-  const files = list(data['files']).map(record);
+  const files = list(data.files).map(record);
   const sum = (name: string): number => files.reduce((all, file) => all + (numeric(file[name]) ?? 0), 0);
-  const sha = short(text(data['sha']) ?? '–');
+  const sha = short(text(data.sha) ?? '–');
   const size = `${plural(files.length, 'file')}, ${deltaText({ added: sum('added'), removed: sum('removed') })}`;
   return plain(entry, 'commits', `commit ${sha}`, h('span', { class: 'aside' }, size));
 }
 
 function showMessage(entry: TimelineEntry, data: Data): Shown {
-  const to = list(data['to'])
+  const to = list(data.to)
     .map((one) => text(one) ?? '–')
     .join(', ');
-  const title = `${text(data['intent']) ?? 'message'} from ${text(data['from']) ?? 'unknown'}`;
+  const title = `${text(data.intent) ?? 'message'} from ${text(data.from) ?? 'unknown'}`;
   return plain(
     entry,
     'signals',
     title,
     to !== '' && h('span', { class: 'aside' }, 'to ', reported(to)),
-    said(data['text']),
+    said(data.text),
   );
 }
 
 function showUsage(entry: TimelineEntry, data: Data): Shown {
-  const cost = numeric(data['costUsd']);
-  const tokens = [numeric(data['inputTokens']), numeric(data['outputTokens'])];
+  const cost = numeric(data.costUsd);
+  const tokens = [numeric(data.inputTokens), numeric(data.outputTokens)];
   const parts = [
     cost === null ? 'cost not measured' : `$${cost.toFixed(2)}`,
     tokens[0] === null || tokens[0] === undefined ? 'input tokens not measured' : `${tokens[0]} tokens in`,
     tokens[1] === null || tokens[1] === undefined ? 'output tokens not measured' : `${tokens[1]} tokens out`,
   ];
-  return plain(entry, 'other', 'usage', h('span', { class: 'aside' }, parts.join(' · ')), said(data['reason']));
+  return plain(entry, 'other', 'usage', h('span', { class: 'aside' }, parts.join(' · ')), said(data.reason));
 }
 
 function showOther(entry: TimelineEntry, data: Data): Shown {
   const name = entry.type.replace(/^headway\./, '').replace('.', ' ');
-  const about = text(data['worker']) ?? text(data['path']) ?? text(data['delegation']) ?? text(data['by']);
+  const about = text(data.worker) ?? text(data.path) ?? text(data.delegation) ?? text(data.by);
   return plain(
     entry,
     'other',
     name,
     about !== null && h('span', { class: 'aside' }, reported(about)),
-    said(data['reason']),
+    said(data.reason),
   );
 }
