@@ -193,6 +193,7 @@ describe('health', () => {
     expect(ready.statusCode).toBe(503);
     expect(ready.json()).toEqual({
       service: 'test',
+      version: VERSION,
       ready: false,
       checks: { log: { ready: false, reason: 'no server' } },
     });
