@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { tokenDigest } from '@headway/access';
+import { VERSION } from '@headway/contracts';
 import type { InjectOptions } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type CheckResult, createHttp, createLogger, type HttpOptions } from './index.ts';
