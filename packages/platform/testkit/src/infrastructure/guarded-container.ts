@@ -171,7 +171,7 @@ async function outputOf(client: ContainerRuntimeClient, name: string): Promise<s
     const options = { follow: false, stdout: true, stderr: true, tail: OUTPUT_LINES } as const;
     return withoutFrames((await client.container.getById(name).logs(options)) as Buffer);
   } catch (error) {
-    return `(its output could not be read: ${error})`;
+    return `(its output could not be read: ${String(error)})`;
   }
 }
 
