@@ -3,9 +3,17 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+export interface FakeContainer {
+  readonly Id: string;
+  readonly Labels: Readonly<Record<string, string>>;
+}
+
 export interface FakeEngine {
   /** For DOCKER_HOST. */
   readonly url: string;
+  readonly socketPath: string;
+  /** What it runs; a test puts them in. */
+  readonly containers: Map<string, FakeContainer>;
   /** `METHOD path` of each request so far, without the query. */
   readonly asked: readonly string[];
   close(): Promise<void>;
@@ -16,6 +24,7 @@ export async function startFakeEngine(registry: 'away' | 'silent' = 'away'): Pro
   const folder = mkdtempSync(path.join(tmpdir(), 'headway-fake-engine-'));
   const socketPath = path.join(folder, 'engine.sock');
   const asked: string[] = [];
+  const containers = new Map<string, FakeContainer>();
   const server = http.createServer((request, response) => {
     const target = (request.url ?? '').replace(/\?.*/, '').replace(/^\/v[\d.]+/, '');
     asked.push(`${request.method} ${target}`);
@@ -24,6 +33,8 @@ export async function startFakeEngine(registry: 'away' | 'silent' = 'away'): Pro
       response.end(JSON.stringify(body));
     };
     if (target === '/_ping') answer(200, 'OK');
+    else if (target === '/containers/json') answer(200, labelled(containers, request.url ?? ''));
+    else if (request.method === 'DELETE') answer(containers.delete(path.basename(target)) ? 204 : 404, {});
     else if (target === '/info') answer(200, { OperatingSystem: 'fake', ServerVersion: '0' });
     // Asked for where the tests themselves run in a container.
     else if (target === '/networks/bridge') answer(200, { IPAM: { Config: [{ Gateway: '127.0.0.1' }] } });
@@ -37,6 +48,8 @@ export async function startFakeEngine(registry: 'away' | 'silent' = 'away'): Pro
   });
   return {
     url: `unix://${socketPath}`,
+    socketPath,
+    containers,
     asked,
     async close() {
       server.closeAllConnections();
@@ -46,4 +59,12 @@ export async function startFakeEngine(registry: 'away' | 'silent' = 'away'): Pro
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function labelled(containers: ReadonlyMap<string, FakeContainer>, target: string): FakeContainer[] {
+  const filters = new URL(target, 'http://engine').searchParams.get('filters') ?? '{}';
+  const { label = [] } = JSON.parse(filters) as { label?: string[] };
+  return [...containers.values()].filter(({ Labels }) =>
+    label.every((wanted) => Object.entries(Labels).some(([name, value]) => `${name}=${value}` === wanted)),
+  );
 }
