@@ -1,5 +1,7 @@
 export * from './fake-clock.ts';
 export * from './infrastructure/eventually.ts';
-export * from './infrastructure/free-port.ts';
-export { type NatsOptions, startNats, type TestNats } from './infrastructure/nats-server.ts';
-export { type PostgresOptions, startPostgres, type TestPostgres } from './infrastructure/postgres-server.ts';
+export { freePort } from './infrastructure/free-port.ts';
+export { startNats } from './infrastructure/nats-server.ts';
+export { startPostgres } from './infrastructure/postgres-server.ts';
+export type { NatsOptions, TestNats } from './infrastructure/test-nats.ts';
+export type { PostgresOptions, TestPostgres } from './infrastructure/test-postgres.ts';

@@ -3,8 +3,9 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import { eventually } from './eventually.ts';
-import type { TestNats } from './nats-server.ts';
+
 import { isAlive, scratchRoot } from './scratch.ts';
+import type { TestNats } from './test-nats.ts';
 
 /** The streams that tests make. Whatever else the server holds is left alone. */
 const OUR_STREAMS = ['EVIDENCE', 'RECORD', 'FEED'];
