@@ -126,13 +126,11 @@ function alike<Item>(items: readonly Item[], same: (left: Item, right: Item) => 
   return items.slice(items.findLastIndex((item) => !same(item, last)) + 1);
 }
 
-const firstGate = (steps: readonly Step[], run: (gate: string) => Verdicted[] | null): Fired | null => {
-  for (const gate of gatesOf(steps)) {
-    const last = run(gate)?.at(-1);
-    if (last !== undefined) return { gate, signature: last.signature };
-  }
-  return null;
-};
+/** The gate tried first among those that have a run; its signature is that of its newest verdict. */
+function firstGate(steps: readonly Step[], run: (gate: string) => Verdicted[] | null): Fired | null {
+  const gate = gatesOf(steps).find((one) => run(one) !== null);
+  return gate === undefined ? null : { gate, signature: newest(verdictsOf(steps), gate)?.signature ?? null };
+}
 
 const sameFailureBy =
   (stateOf: StateOf): Rule =>
