@@ -68,13 +68,17 @@ export async function loadWorks(
   const changed = new Set<Work>();
   const waiting: Map<string, { tenant: string; work: string }>[] = Array.from({ length: PARTITIONS }, () => new Map());
 
-  const remember = (work: Work) => {
+  const noteWaiting = (work: Work) => {
     const subject = subjects.trajectory(work.tenant, work.work);
-    known.add(subject);
     const ofPartition = waiting[work.partition];
     if (awaitsTick(work.state, policyOf(work.tenant)))
       ofPartition?.set(subject, { tenant: work.tenant, work: work.work });
     else ofPartition?.delete(subject);
+  };
+
+  const remember = (work: Work) => {
+    known.add(subjects.trajectory(work.tenant, work.work));
+    noteWaiting(work);
   };
 
   const keep = (subject: string, work: Work) => {
@@ -143,6 +147,8 @@ export async function loadWorks(
     changed: (work) => {
       work.changed = true;
       changed.add(work);
+      // At once, since the next tick may stand in the same batch.
+      noteWaiting(work);
     },
     waiting: (partition) => [...(waiting[partition]?.values() ?? [])],
     record: async () => {
