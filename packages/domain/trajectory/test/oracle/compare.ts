@@ -7,15 +7,18 @@ import {
   initialState,
   judgeEvidence,
   signal,
+  type WorkLine,
   type WorkState,
 } from '../../src/index.ts';
 import type { Move } from './histories.ts';
 import { aboutGate, aboutWork, Reference, type SignalName, type Told } from './reference.ts';
 
+type Line = Omit<WorkLine, 'work' | 'class' | 'rule'> & { readonly class: string; readonly rule: string };
+
 /** What both sides say after an event. */
 export interface Picture {
-  readonly works: Record<string, unknown>;
-  readonly shared: unknown;
+  readonly works: Record<string, Line>;
+  readonly shared: readonly string[];
   readonly counts: unknown;
 }
 export interface Difference {
@@ -60,8 +63,7 @@ class Ids {
   #note(event: SignalEvent): void {
     if (event.type !== 'headway.signal.raised') return;
     const { kind, gate, works, incarnation, ordinal } = event.data;
-    const about =
-      kind === 'shared-failure' ? aboutGate(gate ?? '') : aboutWork(works[0] ?? '', incarnation ?? 0);
+    const about = kind === 'shared-failure' ? aboutGate(gate ?? '') : aboutWork(works[0] ?? '', incarnation ?? 0);
     const earlier = this.raised.filter(({ name }) => name.about === about).length;
     const name = { about, ordinal: kind === 'shared-failure' ? earlier + 1 : ordinal };
     this.raised.push({ id: event.data.signal, name });
@@ -71,7 +73,7 @@ class Ids {
 const statuses = ['open', 'acknowledged', 'withdrawn', 'superseded'] as const;
 
 function pictureOf(reference: Reference): Picture {
-  const works: Record<string, unknown> = {};
+  const works: Record<string, Line> = {};
   for (const [name, { incarnation, signals, steps }] of reference.works) {
     const { class: kind, rule } = reference.judgement(name);
     works[name] = {

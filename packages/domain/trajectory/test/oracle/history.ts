@@ -47,7 +47,6 @@ const content = (hash: string | null): string => (hash === null ? 'absent' : `#$
 
 interface Raw {
   readonly type: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test's own JSON
   readonly data: any;
 }
 
@@ -126,7 +125,9 @@ export const verdictsOf = (steps: readonly Step[]): Verdicted[] =>
 /** Gates in the order in which they were tried first in the incarnation. */
 export const gatesOf = (steps: readonly Step[]): string[] => [
   ...new Set(
-    steps.flatMap((step) => (step.kind === 'verdict' ? [step.verdict.gate] : step.kind === 'errored' ? [step.gate] : [])),
+    steps.flatMap((step) =>
+      step.kind === 'verdict' ? [step.verdict.gate] : step.kind === 'errored' ? [step.gate] : [],
+    ),
   ),
 ];
 

@@ -40,7 +40,8 @@ export function judgementOf(steps: readonly Step[], blocked: boolean): Judgement
   }
   for (const [rule, name, fires] of precedence) {
     const fired = fires(steps);
-    if (fired !== null) return { class: name, rule, ...fired, raises: raises(steps, name) && !isClosed(steps, blocked) };
+    if (fired !== null)
+      return { class: name, rule, ...fired, raises: raises(steps, name) && !isClosed(steps, blocked) };
   }
   return { class: 'unknown', rule: 'no-evidence', gate: null, signature: null, raises: false };
 }

@@ -9,7 +9,6 @@ export interface Told {
   readonly id: string;
   readonly subject?: string;
   readonly incarnation?: number;
-  // biome-ignore lint/suspicious/noExplicitAny: a test's own JSON
   readonly data: any;
 }
 type Status = 'open' | 'acknowledged' | 'withdrawn' | 'superseded';

@@ -68,7 +68,10 @@ function contradictsDone(steps: readonly Step[]): boolean {
 }
 
 /** After done, an edit to a content that the file has not got already; the late report of a known one is normal. */
-function editContradicts(before: readonly Step[], { path, before: from, after }: { path: string; before: string; after: string }) {
+function editContradicts(
+  before: readonly Step[],
+  { path, before: from, after }: { path: string; before: string; after: string },
+) {
   if (from === after) return false;
   const file = filesSeen(before).get(path);
   if (file === undefined) return true;
@@ -170,7 +173,10 @@ const circlingBy =
   (steps) =>
     firstGate(steps, (gate) => {
       const run = runOf(steps, gate).filter(({ at }) => at >= lastProgress(steps));
-      const equal = known(alike(run, (a, b) => a.signature === b.signature), stateOf);
+      const equal = known(
+        alike(run, (a, b) => a.signature === b.signature),
+        stateOf,
+      );
       return equal.length >= 6 && new Set(equal.map(stateOf)).size >= 2 ? equal : null;
     });
 export const circling = circlingBy(asReported);
@@ -202,9 +208,12 @@ export const infrastructure: Rule = (steps) => {
 /** Brings new work: the worker's or a subagent's, with a diff that is new among checkpoints and not the base. */
 function bringsNewWork(steps: readonly Step[], at: number): boolean {
   const step = steps[at];
-  if (step?.kind !== 'checkpoint' || step.by === 'harness' || step.diff === null || step.diff.state === BASE) return false;
+  if (step?.kind !== 'checkpoint' || step.by === 'harness' || step.diff === null || step.diff.state === BASE)
+    return false;
   const { state } = step.diff;
-  return !steps.slice(0, at).some((one) => one.kind === 'checkpoint' && one.by !== 'harness' && one.diff?.state === state);
+  return !steps
+    .slice(0, at)
+    .some((one) => one.kind === 'checkpoint' && one.by !== 'harness' && one.diff?.state === state);
 }
 
 export const overrun: Rule = (steps) => {
@@ -233,7 +242,11 @@ export function lastSubstantive(steps: readonly Step[]): number {
   let last = -1;
   const visits = wholeVisits(steps);
   for (const [at, step] of steps.entries()) {
-    const moved = step.kind === 'checkpoint' && step.by === 'worker' && step.diff !== null && step.diff.state !== stateAt(visits, last);
+    const moved =
+      step.kind === 'checkpoint' &&
+      step.by === 'worker' &&
+      step.diff !== null &&
+      step.diff.state !== stateAt(visits, last);
     if (moved || isAlwaysSubstantive(step)) last = at;
   }
   return last;
@@ -260,7 +273,9 @@ const waiting =
 
 export const passedPrep: Rule = (steps) => {
   const last = steps[lastSubstantive(steps)];
-  const fired = waiting((step) => step.kind === 'verdict' && step.verdict.passed && step.verdict.stage === 'prep')(steps);
+  const fired = waiting((step) => step.kind === 'verdict' && step.verdict.passed && step.verdict.stage === 'prep')(
+    steps,
+  );
   return fired !== null && last?.kind === 'verdict' ? { gate: last.verdict.gate, signature: null } : null;
 };
 export const subagentStop: Rule = waiting((step) => step.kind === 'checkpoint' && step.by === 'subagent-stop');
