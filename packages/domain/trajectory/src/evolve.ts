@@ -119,7 +119,7 @@ function restarted(draft: Draft, policy: Policy): WorkState {
 function foldClaim(draft: Draft, claim: EvidenceOf<'headway.work.claimed'>['data']): void {
   if (draft.done !== 'no') {
     draft.contradicted = true;
-    return;
+    return substantive(draft, null);
   }
   draft.worker = shownName(claim.worker, remembered.workerName);
   if (claim.orchestrator !== undefined) draft.orchestrator = shownName(claim.orchestrator, remembered.workerName);

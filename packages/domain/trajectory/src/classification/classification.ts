@@ -19,7 +19,7 @@ import { valuesOf } from '../signaller/table.ts';
 import type { WorkState } from '../state.ts';
 import { IdentityMemory } from './identity-memory.ts';
 import type { SharedLine, SummaryLine, WorkLine } from './lines.ts';
-import { type LoggedEvent, readLogged, withDefaults, withFirstSignal } from './raw-events.ts';
+import { type LoggedEvent, readLogged, withDefaults, withFailures, withFirstSignal } from './raw-events.ts';
 import { SignalCounts } from './signal-counts.ts';
 
 /** What became of a pushed event. `works` are those whose fold took it. */
@@ -71,7 +71,7 @@ export class Classification {
     const content = canonicalJson({ type, subject, time, incarnation, data });
     const taken = this.#identities.take(event.source, event.id, content);
     if (taken === 'duplicate') return { kind: 'duplicate' };
-    if (taken === 'new') return { kind: 'accepted', works: this.#fold(event) };
+    if (taken === 'new') return { kind: 'accepted', works: this.#fold(withFailures(event)) };
     if (event.type === 'headway.monitor.ticked') return { kind: 'conflict', works: [] };
     return { kind: 'conflict', works: this.#fold(refusalOf(event)) };
   }

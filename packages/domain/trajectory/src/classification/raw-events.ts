@@ -8,6 +8,7 @@ import {
   readEvent,
 } from '@headway/contracts';
 import { ok, type Result, refused } from '@headway/kernel';
+import { readAttempt } from '@headway/signatures';
 
 /** An event of a log file, by what it is for. */
 export type LoggedEvent = EvidenceEvent | MonitorTicked;
@@ -38,6 +39,18 @@ export function readLogged(raw: unknown): Result<LoggedEvent, Problem> {
   if (raw.type === 'headway.monitor.ticked') return readTick(raw);
   if (raw.type === 'headway.evidence.refused') return readRefusal(raw);
   return readEvent(raw);
+}
+
+/**
+ * The event with the failing set that its output tells, as ingest writes it into the log. A signature that stands there
+ * already was read by ingest, and failures that are listed win over the output.
+ */
+export function withFailures(event: LoggedEvent): LoggedEvent {
+  if (event.type !== 'headway.gate.attempted') return event;
+  const { outcome, output, failures, signature } = event.data;
+  const isTold = outcome !== 'failed' || signature !== undefined || (failures !== undefined && failures.length > 0);
+  if (isTold || output === undefined) return event;
+  return { ...event, data: { ...event.data, ...readAttempt(event.data) } };
 }
 
 function readTick(raw: RawEvent): Result<MonitorTicked, Problem> {

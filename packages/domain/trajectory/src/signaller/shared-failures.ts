@@ -14,7 +14,9 @@ export function settleMemberships(step: Step, work: string, failing: readonly Fa
   for (const gate of before) if (!wanted.has(groupKey(gate))) leave(step, work, groupKey(gate));
   const entry = step.work(work);
   if (entry !== undefined && (before.length > 0 || failing.length > 0)) step.putWork(work, { ...entry, failing });
-  for (const gate of failing) if (!had.has(groupKey(gate))) join(step, work, gate);
+  const freed = failing.flatMap((gate) => (had.has(groupKey(gate)) ? [] : join(step, work, gate)));
+  // What such a work wishes for may be about another gate than the one that is shared now.
+  for (const member of freed) if (step.work(member)?.open === null) raiseOwn(step, member);
 }
 
 function leave(step: Step, work: string, key: string): void {
@@ -44,19 +46,21 @@ function leave(step: Step, work: string, key: string): void {
   for (const member of members) if (step.work(member)?.open === null) raiseOwn(step, member);
 }
 
-function join(step: Step, work: string, gate: FailingGate): void {
+/** Takes the work into the group of a gate, and tells whose own signals gave way to the shared one. */
+function join(step: Step, work: string, gate: FailingGate): string[] {
   const key = groupKey(gate);
   const known = step.group(key) ?? { ...gate, members: [], signal: null, acknowledged: false, raised: 0 };
-  if (known.members.includes(work)) return;
+  if (known.members.includes(work)) return [];
   const group: Group = { ...known, members: [...known.members, work] };
   step.putGroup(key, group);
   if (group.signal !== null) {
     step.record('headway.signal.joined', { signal: group.signal.signal, work }, group.signal.signal, work);
-    if (!group.acknowledged) supersedeMember(step, work, group, group.signal);
-  } else if (group.members.length >= SHARED) raiseShared(step, key, group);
+    return group.acknowledged ? [] : supersedeMembers(step, [work], group, group.signal);
+  }
+  return group.members.length >= SHARED ? raiseShared(step, key, group) : [];
 }
 
-function raiseShared(step: Step, key: string, group: Group): void {
+function raiseShared(step: Step, key: string, group: Group): string[] {
   const { gate, signature, members } = group;
   const ordinal = group.raised + 1;
   const id = digest('signal', step.tenant, 'shared-failure', gate, signature, ordinal);
@@ -77,12 +81,15 @@ function raiseShared(step: Step, key: string, group: Group): void {
   step.putGroup(key, { ...group, signal, raised: ordinal });
   step.putOpen(id, { group: key });
   step.record('headway.signal.raised', signal, id);
-  for (const member of members) supersedeMember(step, member, group, signal);
+  return supersedeMembers(step, members, group, signal);
 }
 
-/** A shared failure takes the place of a member's own stagnating signal of that gate and signature. */
-function supersedeMember(step: Step, work: string, { gate, signature }: Group, by: Signal): void {
-  const open = step.work(work)?.open;
-  if (open?.kind === 'stagnating' && open.gate === gate && open.signature === signature)
-    supersedeOwn(step, work, by.signal);
+/** A shared failure takes the place of its members' own stagnating signals of that gate and signature; tells whose. */
+function supersedeMembers(step: Step, works: readonly string[], { gate, signature }: Group, by: Signal): string[] {
+  const superseded = works.filter((work) => {
+    const open = step.work(work)?.open;
+    return open?.kind === 'stagnating' && open.gate === gate && open.signature === signature;
+  });
+  for (const work of superseded) supersedeOwn(step, work, by.signal);
+  return superseded;
 }
