@@ -9,7 +9,10 @@ export default {
       name: 'domain-is-pure',
       comment: 'Domain code imports domain code only; zod is for contracts, hashing for the kernel.',
       severity: 'error',
-      from: { path: '^packages/domain/', pathNot: [tests, '^packages/domain/(contracts|kernel)/'] },
+      from: {
+        path: '^packages/domain/',
+        pathNot: [tests, '^packages/domain/[^/]+/test/', '^packages/domain/(contracts|kernel)/'],
+      },
       to: { pathNot: '^packages/domain/' },
     },
     {
@@ -28,7 +31,7 @@ export default {
       name: 'domain-tests-stay-below',
       comment: 'Even a test of domain code knows no face, service or adapter; only the testkit.',
       severity: 'error',
-      from: { path: '^packages/domain/.*\\.test\\.ts$' },
+      from: { path: ['^packages/domain/.*\\.test\\.ts$', '^packages/domain/[^/]+/test/'] },
       to: { path: '^(packages/(faces|platform)|services|deploy)/', pathNot: '^packages/platform/testkit/' },
     },
     {
@@ -76,12 +79,13 @@ export default {
     },
     {
       name: 'no-deep-imports',
-      comment: 'A package is imported by its name: what its index.ts does not export is its own.',
+      comment:
+        'A package is imported by its name: what its index.ts does not export is its own. The testkit has a second entry, so that only tests of pages load a browser driver.',
       severity: 'error',
       from: { path: anyPackage },
       to: {
         path: '^(packages/[^/]+|services|deploy)/[^/]+/',
-        pathNot: ['^$1/', '^packages/[^/]+/[^/]+/src/index\\.ts$'],
+        pathNot: ['^$1/', '^packages/[^/]+/[^/]+/src/index\\.ts$', '^packages/platform/testkit/src/browser\\.ts$'],
       },
     },
     {
