@@ -1,11 +1,12 @@
-import { type EvidenceOf, SHOWN_FAILURES } from '@headway/contracts';
+import type { EvidenceOf } from '@headway/contracts';
 import { observeWork } from './done.ts';
-import { failingSet, outcomeOf, signatureOfAttempt } from './failing-set.ts';
+import { outcomeOf } from './failing-set.ts';
+import { type Failures, failuresOf, signatureOfAttempt } from './failures.ts';
 import { settleFileReturns } from './file-states.ts';
 import { fingerprint } from './fingerprint.ts';
 import { afterFailure, afterPass, newGate } from './gate-runs.ts';
 import { isIn, touched } from './memory.ts';
-import { clipped, shownName } from './names.ts';
+import { shownName } from './names.ts';
 import { type DiffId, type Draft, type Gate, NONE, remembered } from './state.ts';
 import { substantive } from './substantive.ts';
 
@@ -18,7 +19,7 @@ export function foldAttempt(draft: Draft, attempt: Attempt): void {
   const index = gateIndex(draft, attempt.gate);
   if (outcome === 'errored') {
     draft.errored = Math.min(draft.errored + 1, remembered.count);
-    replaceGate(draft, index, {});
+    replaceGate(draft, index, { ...gateAt(draft, index), seen: draft.attempts });
     return substantive(draft, null);
   }
   draft.errored = 0;
@@ -51,28 +52,28 @@ function gateIndex(draft: Draft, name: string): number {
   return draft.gates.length - 1;
 }
 
-function replaceGate(draft: Draft, index: number, change: Partial<Gate>): void {
+function replaceGate(draft: Draft, index: number, gate: Gate): void {
   const gates = draft.gates.slice();
-  const gate = gates[index];
-  if (gate === undefined) throw new Error('the gate of an attempt is always among the gates');
-  gates[index] = { ...gate, ...change, seen: draft.attempts };
+  gates[index] = gate;
   draft.gates = gates;
 }
 
 function foldPass(draft: Draft, index: number, attempt: Attempt, at: DiffId): void {
   const gate = gateAt(draft, index);
   if (gate.pass[1] === 0) draft.progress += 1;
-  replaceGate(draft, index, afterPass(gate, at, draft.diffs));
+  replaceGate(draft, index, afterPass(gate, draft.attempts, at, draft.diffs));
   if (attempt.stage === 'done' && at !== NONE) draft.doneGateAt = at;
   substantive(draft, attempt.stage === 'prep' ? 'passed-prep' : null);
 }
 
 function foldFailure(draft: Draft, index: number, attempt: Attempt, at: DiffId): void {
   const gate = gateAt(draft, index);
-  const signature = signatureOfAttempt(attempt);
+  const failures = failuresOf(attempt);
+  const signature = signatureOfAttempt(attempt, failures);
   const { gate: after, progressed } = afterFailure(gate, {
+    seen: draft.attempts,
     signature,
-    set: signature === null || signature === gate.sig ? null : failingSet(attempt),
+    set: signature === null || signature === gate.sig ? null : (failures?.set ?? null),
     stage: attempt.stage,
     at,
     unmoved: draft.diffs.at,
@@ -85,7 +86,7 @@ function foldFailure(draft: Draft, index: number, attempt: Attempt, at: DiffId):
   const print = signature === null ? null : fingerprint(signature);
   if (at !== NONE) settleReturns(draft, print !== null && isIn(draft.signatures, print));
   if (print !== null) draft.signatures = touched(draft.signatures, print, remembered.signatures);
-  showFailures(draft, gate.id, attempt, signature !== null && signature === gate.sig);
+  if (signature === null || signature !== gate.sig || !isShown(draft, gate)) showFailures(draft, gate, failures);
   substantive(draft, null);
 }
 
@@ -105,13 +106,9 @@ function settleReturns(draft: Draft, counts: boolean): void {
   draft.files = settleFileReturns(draft.files, counts);
 }
 
-function showFailures(draft: Draft, id: string, attempt: Attempt, same: boolean): void {
-  const { shown } = draft;
-  if (same && shown.some(([gate]) => gate === id)) return;
-  const others = shown.filter(([gate]) => gate !== id);
-  const all = (attempt.failures ?? []).map((failure) => failure.key);
-  const keys = all.length > 1 ? [...new Set(all)].sort().slice(0, SHOWN_FAILURES) : all;
-  const room = Math.floor(remembered.shownKeys / Math.max(keys.length, 1));
-  const entry = [id, ...keys.map((key) => clipped(key, room))];
-  draft.shown = [...others.slice(-(remembered.shownGates - 1)), entry];
+const isShown = ({ shown }: Draft, { id }: Gate): boolean => shown.some(([gate]) => gate === id);
+
+function showFailures(draft: Draft, { id }: Gate, failures: Failures | null): void {
+  const others = draft.shown.filter(([gate]) => gate !== id);
+  draft.shown = [...others.slice(-(remembered.shownGates - 1)), [id, ...(failures?.shown ?? [])]];
 }

@@ -59,7 +59,7 @@ function moved(diffs: DiffStates, print: Fingerprint): DiffStates {
   }
   const id = diffs.next;
   let { seen, returned } = diffs;
-  let ids = diffs.ids;
+  let { ids } = diffs;
   if (ids.length >= remembered.diffs) {
     const forgotten = ids[1];
     seen = without(seen, 1);
@@ -69,7 +69,7 @@ function moved(diffs: DiffStates, print: Fingerprint): DiffStates {
   return {
     ...diffs,
     seen: seen + print,
-    ids: [...ids, id],
+    ids: ids.toSpliced(ids.length, 0, id),
     at: id,
     next: id + 1,
     observed: true,

@@ -1,6 +1,5 @@
 import type { EvidenceOf } from '@headway/contracts';
-import { signatureOf } from '@headway/signatures';
-import { type Fingerprint, fingerprint, WIDTH } from './fingerprint.ts';
+import { fingerprint, WIDTH } from './fingerprint.ts';
 import { isIn, memberAt, type Seen, sizeOf } from './memory.ts';
 import { type Gate, remembered } from './state.ts';
 
@@ -9,8 +8,6 @@ type Attempt = EvidenceOf<'headway.gate.attempted'>['data'];
 /** Exit codes of a shell that could not run the command at all. */
 const NOT_EXECUTABLE = 126;
 const NOT_FOUND = 127;
-/** Signatures are SHA-256 in hex; anything else of this length at most is taken as it stands. */
-const SIGNATURE_TEXT = /^[\x20\x21\x23-\x5b\x5d-\x7e]{1,64}$/;
 
 /** What an attempt says in the end: a failure that nothing was run for, or that said nothing at all, is no verdict. */
 export function outcomeOf(attempt: Attempt): Attempt['outcome'] {
@@ -20,59 +17,15 @@ export function outcomeOf(attempt: Attempt): Attempt['outcome'] {
   return silent && (attempt.failures === undefined || attempt.failures.length === 0) ? 'errored' : 'failed';
 }
 
-const KNOWN_SETS = 1_024;
-const KNOWN_KEYS = 16;
-const KNOWN_LENGTH = 1_024;
-let known = new Map<string, string | null>();
-
-/**
- * The signature of a failed attempt: what ingest read from it, else that of its failures. What is remembered between
- * calls only saves time.
- */
-export function signatureOfAttempt(attempt: Attempt): string | null {
-  const { failures, signature } = attempt;
-  if (signature !== undefined) {
-    const { value } = signature;
-    return value === null || SIGNATURE_TEXT.test(value) ? value : fingerprint(value);
-  }
-  if (failures === undefined || failures.length === 0) return null;
-  let text = '';
-  let bounded = failures.length <= KNOWN_KEYS;
-  for (let at = 0; bounded && at < failures.length; at += 1) {
-    const key = failures[at]?.key ?? '';
-    text += `${key.length}:${key}`;
-    bounded = text.length <= KNOWN_LENGTH;
-  }
-  const compute = () =>
-    signatureOf(
-      attempt.gate,
-      failures.map((failure) => failure.key),
-    );
-  if (!bounded) return compute();
-  text = `${attempt.gate.length}:${attempt.gate}${text}`;
-  let value = known.get(text);
-  if (value === undefined) {
-    value = compute();
-    if (known.size >= KNOWN_SETS) known = new Map();
-    known.set(text, value);
-  }
-  return value;
-}
-
 /** A failing set as it is remembered: its size, and its smallest hashes in order. */
 export interface FailingSet {
   readonly keys: Seen;
   readonly size: number;
 }
 
-/** The failing set of an attempt, or `null` where its keys are not known. */
-export function failingSet(attempt: Attempt): FailingSet | null {
-  const { failures } = attempt;
-  if (failures === undefined || failures.length === 0) return null;
-  const [only] = failures;
-  if (failures.length === 1 && only !== undefined) return { keys: fingerprint(only.key), size: 1 };
-  const prints: Fingerprint[] = [];
-  for (const { key } of failures) prints.push(fingerprint(key));
+/** The failing set of keys, in any order and more than once each. */
+export function failingSet(failing: readonly string[]): FailingSet {
+  const prints = failing.map(fingerprint);
   prints.sort();
   let keys = '';
   let size = 0;

@@ -1,4 +1,4 @@
-import { hash64 } from '@headway/kernel';
+import { hash64Lanes } from '@headway/kernel';
 
 /**
  * A 64-bit hash as ten characters that JSON writes as they are, so that hundreds of them fit into a bounded state.
@@ -36,19 +36,18 @@ export function fingerprint(text: string): Fingerprint {
 
 /** The same for a text that is not expected again: nothing of it is remembered. */
 export function fingerprintOnce(text: string): Fingerprint {
-  const hex = hash64(text);
-  return encode(Number.parseInt(hex.slice(0, 8), 16)) + encode(Number.parseInt(hex.slice(8, 16), 16));
+  const [high, low] = hash64Lanes(text);
+  return encode(high) + encode(low);
 }
 
-function encode(lane: number): string {
-  let rest = lane;
-  let text = '';
-  for (let at = 0; at < WIDTH / 2; at += 1) {
-    text = ALPHABET.charAt(rest % BASE) + text;
-    rest = Math.floor(rest / BASE);
-  }
-  return text;
-}
+/** Every two digits, by their value: a lane is written as two, two and one. */
+const PAIRS = Array.from(
+  { length: BASE ** 2 },
+  (_, value) => ALPHABET.charAt(value / BASE) + ALPHABET.charAt(value % BASE),
+);
+
+const encode = (lane: number): string =>
+  `${PAIRS[Math.floor(lane / BASE ** 3)]}${PAIRS[Math.floor(lane / BASE) % BASE ** 2]}${ALPHABET.charAt(lane % BASE)}`;
 
 /** The two halves of a fingerprint as unsigned 32-bit numbers. */
 export function lanes(value: Fingerprint): readonly [number, number] {
@@ -61,15 +60,15 @@ function decode(text: string, from: number): number {
   return lane;
 }
 
-let shown = new Map<Fingerprint, string>();
+/** Every 16 bits in hex. */
+const HEX = Array.from({ length: 0x1_0000 }, (_, value) => value.toString(16).padStart(4, '0'));
+let shown: readonly [Fingerprint, string] = ['', ''];
 
-/** A fingerprint as people see it: 16 hex digits, the first of the SHA-256 of the text. */
+/** A fingerprint as people see it: 16 hex digits, the first of the SHA-256 of the text. The last one is remembered. */
 export function hexOf(value: Fingerprint): string {
-  const known = shown.get(value);
-  if (known !== undefined) return known;
+  if (shown[0] === value) return shown[1];
   const [high, low] = lanes(value);
-  const hex = high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0');
-  if (shown.size >= REMEMBERED) shown = new Map();
-  shown.set(value, hex);
+  const hex = `${HEX[high >>> 16]}${HEX[high & 0xffff]}${HEX[low >>> 16]}${HEX[low & 0xffff]}`;
+  shown = [value, hex];
   return hex;
 }

@@ -14,6 +14,8 @@ import {
 
 /** A failed verdict, as far as its gate is concerned. */
 export interface Failure {
+  /** The attempt's number, counted over the work. */
+  readonly seen: number;
   readonly signature: string | null;
   /** `null` = the keys are not known. */
   readonly set: FailingSet | null;
@@ -46,13 +48,16 @@ export const newGate = (id: string, name: string): Gate => ({
 const flipsOf = ({ flips: [flips, then] }: Gate, moves: number): number => (then === moves ? flips : 0);
 
 /** The gate after a pass: every run ends. `at` is the observed diff state or {@link NONE}. */
-export function afterPass(gate: Gate, at: DiffId, { at: unmoved, next, moves }: DiffStates): Gate {
+export function afterPass(gate: Gate, seen: number, at: DiffId, { at: unmoved, next, moves }: DiffStates): Gate {
   const flips = flipsOf(gate, moves);
   const [size, core, least] = gate.set;
   return {
-    ...gate,
+    id: gate.id,
+    name: gate.name,
+    seen,
     newest: 'stands',
     sig: null,
+    keys: gate.keys,
     set: [size, core, least, 0],
     pass: [unmoved, next],
     flips: [at !== NONE && flips === 1 ? 2 : flips, moves],
@@ -75,7 +80,9 @@ export function afterFailure(gate: Gate, failure: Failure): { gate: Gate; progre
   const flips = flipsOf(gate, moves);
   const shadow = gate.unobserved ?? (at === NONE ? gate.runs : null);
   const after: Gate = {
-    ...gate,
+    id: gate.id,
+    name: gate.name,
+    seen: failure.seen,
     newest: smaller ? 'shrank' : 'failed',
     sig: signature,
     keys: known === null ? gate.keys : known.keys,
@@ -83,6 +90,7 @@ export function afterFailure(gate: Gate, failure: Failure): { gate: Gate; progre
       known === null
         ? [size, core, least, same ? current : 0]
         : [known.size, core, least === 0 ? known.size : Math.min(least, known.size), 1],
+    pass: gate.pass,
     flips: [at === NONE ? flips : afterFailing(flips), moves],
     runs: counted(gate.runs, step, at),
     unobserved: shadow === null ? null : counted(shadow, step, at === NONE ? unmoved : at),
