@@ -2,7 +2,7 @@ import type { EvidenceOf } from '@headway/contracts';
 import { observeWork } from './done.ts';
 import { outcomeOf } from './failing-set.ts';
 import { type Failures, failuresOf, signatureOfAttempt } from './failures.ts';
-import { settleFileReturns } from './file-states.ts';
+import { isDue, settleFileReturns } from './file-states.ts';
 import { fingerprint } from './fingerprint.ts';
 import { afterFailure, afterPass, newGate } from './gate-runs.ts';
 import { isIn, touched } from './memory.ts';
@@ -84,7 +84,7 @@ function foldFailure(draft: Draft, index: number, attempt: Attempt, at: DiffId):
   replaceGate(draft, index, after);
   // A signature is of one gate: its hash is made from the gate and the failing set.
   const print = signature === null ? null : fingerprint(signature);
-  if (at !== NONE) settleReturns(draft, print !== null && isIn(draft.signatures, print));
+  if (at !== NONE && anyReturnDue(draft)) settleReturns(draft, print !== null && isIn(draft.signatures, print));
   if (print !== null) draft.signatures = touched(draft.signatures, print, remembered.signatures);
   if (signature === null || signature !== gate.sig || !isShown(draft, gate)) showFailures(draft, gate, failures);
   substantive(draft, null);
@@ -95,6 +95,8 @@ function gateAt(draft: Draft, index: number): Gate {
   if (gate === undefined) throw new Error('the gate of an attempt is always among the gates');
   return gate;
 }
+
+const anyReturnDue = ({ diffs, files }: Draft): boolean => diffs.due || files.some(isDue);
 
 /** A return counts at the first failed attempt there, if that failure was seen before. */
 function settleReturns(draft: Draft, counts: boolean): void {

@@ -72,9 +72,12 @@ export function isContent(files: readonly FileStates[], path: string, hash: stri
   return currentOf(file) === (content === file[1] ? IN_BASE : content);
 }
 
+/** It came back, and no failed attempt has been seen since. */
+export const isDue = (file: FileStates): boolean => file[3] === 1;
+
 /** The first failed attempt since files came back: each counts as a return where `counts`. */
 export function settleFileReturns(files: readonly FileStates[], counts: boolean): readonly FileStates[] {
-  if (!files.some(([, , , due]) => due === 1)) return files;
+  if (!files.some(isDue)) return files;
   return files.map((file) => {
     const [path, base, states, due] = file;
     return due === 0 ? file : [path, base, counts ? `${states.slice(0, -1)}+` : states, 0];

@@ -134,10 +134,10 @@ function prepRun(run: Run, step: Step, at: DiffId): Run {
 }
 
 function circlingRun(run: CirclingRun, step: Step, at: DiffId): CirclingRun {
-  const [n, since, ...on] = run;
-  const goesOn = step.same && since === step.progress;
+  const goesOn = step.same && run[1] === step.progress;
   if (at === NONE) return goesOn ? run : [0, step.progress];
   if (!goesOn) return [1, step.progress, at];
-  const full = on.length >= remembered.circlingDiffs || on.includes(at);
-  return full ? [onwards(n), since, ...on] : [onwards(n), since, ...on, at];
+  const on = run.slice(2);
+  if (on.length < remembered.circlingDiffs && !on.includes(at)) on.push(at);
+  return [onwards(run[0]), run[1], ...on];
 }

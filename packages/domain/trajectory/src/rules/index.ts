@@ -26,7 +26,13 @@ const rules: readonly (readonly [RuleId, Rule])[] = [
   ['nothing-fired', nothingFired],
 ];
 
-const found = (rule: RuleId, finding: Finding): Held => ({ rule, class: ruleClasses[rule], ...finding });
+const found = (rule: RuleId, { gate, at, count }: Finding): Held => ({
+  rule,
+  class: ruleClasses[rule],
+  gate,
+  at,
+  count,
+});
 
 /** The rule that decides about a work, with what it looked at. A class that is held stands whatever the rules say. */
 export function judgedRule(state: WorkState, policy: Policy): Held {
