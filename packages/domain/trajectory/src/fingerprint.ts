@@ -40,14 +40,16 @@ export function fingerprintOnce(text: string): Fingerprint {
   return encode(high) + encode(low);
 }
 
-/** Every two digits, by their value: a lane is written as two, two and one. */
-const PAIRS = Array.from(
-  { length: BASE ** 2 },
-  (_, value) => ALPHABET.charAt(value / BASE) + ALPHABET.charAt(value % BASE),
-);
-
+const CODES = Uint8Array.from(ALPHABET, (digit) => digit.charCodeAt(0));
+const codeAt = (lane: number, digit: number): number => CODES[Math.floor(lane / digit) % BASE] ?? 0;
 const encode = (lane: number): string =>
-  `${PAIRS[Math.floor(lane / BASE ** 3)]}${PAIRS[Math.floor(lane / BASE) % BASE ** 2]}${ALPHABET.charAt(lane % BASE)}`;
+  String.fromCharCode(
+    codeAt(lane, BASE ** 4),
+    codeAt(lane, BASE ** 3),
+    codeAt(lane, BASE ** 2),
+    codeAt(lane, BASE),
+    codeAt(lane, 1),
+  );
 
 /** The two halves of a fingerprint as unsigned 32-bit numbers. */
 export function lanes(value: Fingerprint): readonly [number, number] {
@@ -60,15 +62,17 @@ function decode(text: string, from: number): number {
   return lane;
 }
 
-/** Every 16 bits in hex. */
-const HEX = Array.from({ length: 0x1_0000 }, (_, value) => value.toString(16).padStart(4, '0'));
+/** Every byte in hex. */
+const HEX = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, '0'));
+const hexLane = (lane: number): string =>
+  `${HEX[lane >>> 24]}${HEX[(lane >>> 16) & 255]}${HEX[(lane >>> 8) & 255]}${HEX[lane & 255]}`;
 let shown: readonly [Fingerprint, string] = ['', ''];
 
 /** A fingerprint as people see it: 16 hex digits, the first of the SHA-256 of the text. The last one is remembered. */
 export function hexOf(value: Fingerprint): string {
   if (shown[0] === value) return shown[1];
   const [high, low] = lanes(value);
-  const hex = `${HEX[high >>> 16]}${HEX[high & 0xffff]}${HEX[low >>> 16]}${HEX[low & 0xffff]}`;
+  const hex = hexLane(high) + hexLane(low);
   shown = [value, hex];
   return hex;
 }
