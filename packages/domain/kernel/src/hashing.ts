@@ -22,6 +22,7 @@ const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.
 /** Keys in the order of their UTF-16 code units, but those that are array indices first, by number, as objects have them. */
 function sortedKeys(value: object): string[] {
   const keys = Object.keys(value);
+  if (keys.every((key, at) => at === 0 || (keys[at - 1] ?? '') < key)) return keys;
   const first = keys[0] ?? '';
   const numbered = first >= '0' && first < ':';
   keys.sort();

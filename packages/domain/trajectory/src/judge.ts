@@ -32,7 +32,8 @@ export function judgeEvidence(
   if (changed) {
     const data = assess(next, policy);
     const known = state.recorded === policy.version && fact.type !== ACKNOWLEDGED;
-    if (!known || !sameAssessment(data, assess(state, policy))) {
+    // Every attempt changes the number of attempts: only for other facts the assessment before has to be made again.
+    if (!known || next.attempts !== state.attempts || !sameAssessment(data, assess(state, policy))) {
       events.push(recordOf(context, fact, 'headway.work.assessed', data));
       if (next.recorded !== policy.version) recorded = { ...next, recorded: policy.version };
     }
@@ -70,7 +71,8 @@ function causeOf(fact: Fact): EventRef {
 
 /** Whether two assessments say the same, member by member. */
 export function sameAssessment(one: Assessment, other: Assessment): boolean {
-  for (const [member, value] of Object.entries(one) as [keyof Assessment, unknown][]) {
+  for (const member of Object.keys(one) as (keyof Assessment)[]) {
+    const value = one[member];
     const against = other[member];
     if (value === against) continue;
     if (value === null || against === null || typeof value !== 'object' || typeof against !== 'object') return false;

@@ -68,7 +68,7 @@ export class Classification {
     this.#events += 1;
     const event = read.value;
     const { type, subject, time, incarnation, data } = whole as Record<string, unknown>;
-    const content = canonicalJson({ type, subject, time, incarnation, data });
+    const content = canonicalJson({ data, incarnation, subject, time, type });
     const taken = this.#identities.take(event.source, event.id, content);
     if (taken === 'duplicate') return { kind: 'duplicate' };
     if (taken === 'new') return { kind: 'accepted', works: this.#fold(withFailures(event)) };

@@ -1,4 +1,4 @@
-import { digest, hash64 } from '@headway/kernel';
+import { hash64Lanes } from '@headway/kernel';
 
 /** Identities remembered: at least this many, at most twice. */
 export const REMEMBERED_IDENTITIES = 131_072;
@@ -22,8 +22,8 @@ export class IdentityMemory {
 
   /** Takes the identity for this content where it is free; what was taken first stands. */
   take(source: string, id: string, content: string): 'new' | 'duplicate' | 'conflict' {
-    const key = lanesOf(digest(source, id));
-    const text = lanesOf(hash64(content));
+    const key = keyOf(`${source.length}:${source}${id}`);
+    const text = hash64Lanes(content);
     const standing = this.#young.find(key) ?? this.#old.find(key);
     if (standing !== null) return standing[0] === text[0] && standing[1] === text[1] ? 'duplicate' : 'conflict';
     if (this.#young.size >= this.#most) {
@@ -37,11 +37,11 @@ export class IdentityMemory {
 
 type Lanes = readonly [number, number];
 
-/** The first 64 bits of a hash in hex. An all-zero key marks a free slot, so no key is all zero. */
-const lanesOf = (hex: string): Lanes => [
-  Number.parseInt(hex.slice(0, 8), 16) || 1,
-  Number.parseInt(hex.slice(8, 16), 16),
-];
+/** A zero marks a free slot, so no key begins with one. */
+function keyOf(identity: string): Lanes {
+  const [high, low] = hash64Lanes(identity);
+  return [high || 1, low];
+}
 
 /** Hashes in one array of numbers, which grows by doubling: a million strings would cost ten times the memory. */
 class Table {
@@ -57,8 +57,16 @@ class Table {
 
   add(key: Lanes, content: Lanes): void {
     if (this.size * 2 >= this.#slots) this.#grow();
-    this.#lanes.set([...key, ...content], this.#slotOf(key));
+    this.#put(key, content);
     this.size += 1;
+  }
+
+  #put(key: Lanes, content: Lanes): void {
+    const at = this.#slotOf(key);
+    this.#lanes[at] = key[0];
+    this.#lanes[at + 1] = key[1];
+    this.#lanes[at + 2] = content[0];
+    this.#lanes[at + 3] = content[1];
   }
 
   /** Where the key stands, or the free place where it belongs. At most half of the slots are taken, so there is one. */
@@ -76,8 +84,8 @@ class Table {
     this.#slots *= 2;
     this.#lanes = new Uint32Array(this.#slots * LANES);
     for (let at = 0; at < before.length; at += LANES) {
-      const entry = before.subarray(at, at + LANES);
-      if (entry[0] !== 0) this.#lanes.set(entry, this.#slotOf([entry[0] ?? 0, entry[1] ?? 0]));
+      const high = before[at] ?? 0;
+      if (high !== 0) this.#put([high, before[at + 1] ?? 0], [before[at + 2] ?? 0, before[at + 3] ?? 0]);
     }
   }
 }

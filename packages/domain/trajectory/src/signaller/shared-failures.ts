@@ -9,14 +9,20 @@ const SHARED = 2;
 /** Takes the work out of every group that is not in `failing`, then into those where it is not yet. */
 export function settleMemberships(step: Step, work: string, failing: readonly FailingGate[]): void {
   const before = step.work(work)?.failing ?? [];
+  if (sameGates(before, failing)) return;
   const wanted = new Set(failing.map(groupKey));
   const had = new Set(before.map(groupKey));
   for (const gate of before) if (!wanted.has(groupKey(gate))) leave(step, work, groupKey(gate));
   const entry = step.work(work);
-  if (entry !== undefined && (before.length > 0 || failing.length > 0)) step.putWork(work, { ...entry, failing });
+  if (entry !== undefined) step.putWork(work, { ...entry, failing });
   const freed = failing.flatMap((gate) => (had.has(groupKey(gate)) ? [] : join(step, work, gate)));
   // What such a work wishes for may be about another gate than the one that is shared now.
   for (const member of freed) if (step.work(member)?.open === null) raiseOwn(step, member);
+}
+
+function sameGates(some: readonly FailingGate[], others: readonly FailingGate[]): boolean {
+  if (some.length !== others.length) return false;
+  return some.every(({ gate, signature }, at) => gate === others[at]?.gate && signature === others[at]?.signature);
 }
 
 function leave(step: Step, work: string, key: string): void {

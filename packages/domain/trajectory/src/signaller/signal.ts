@@ -4,7 +4,7 @@ import { ACKNOWLEDGED } from '../judge.ts';
 import { settleOwn, withdrawOwn } from './own-signals.ts';
 import { answer } from './replies.ts';
 import { settleMemberships } from './shared-failures.ts';
-import { type SignalsState, Step, type WorkEntry, wishOf } from './state.ts';
+import { type SignalsState, Step, type Wish, type WorkEntry, wishOf } from './state.ts';
 
 /**
  * Takes one recorded event of any work of the tenant, in the order of the record, and tells which signals it raises and
@@ -57,7 +57,18 @@ function entryOf(before: WorkEntry | undefined, assessment: Assessment, acknowle
 const isIdle = (entry: WorkEntry, { active, failing }: Assessment): boolean =>
   entry.wish === null && (!active || failing.length === 0);
 
-const sameEntry = (one: WorkEntry, other: WorkEntry): boolean => JSON.stringify(one) === JSON.stringify(other);
+/** Whether an assessment of the same incarnation left the entry as it was: these are the members that it may change. */
+const sameEntry = (one: WorkEntry, other: WorkEntry): boolean =>
+  one.worker === other.worker &&
+  one.orchestrator === other.orchestrator &&
+  one.answered === other.answered &&
+  sameWish(one.wish, other.wish);
+
+function sameWish(one: Wish | null, other: Wish | null): boolean {
+  if (one === null || other === null) return one === other;
+  for (const member of Object.keys(one) as (keyof Wish)[]) if (one[member] !== other[member]) return false;
+  return true;
+}
 
 /**
  * A work that is done or released raises nothing more in this incarnation, and one that never raised anything has no
