@@ -27,13 +27,15 @@ export function createAnswers(parts: AnsweringParts): Answers {
   const waiting = new Set<() => void>();
 
   const applyOne = async (tenant: string, message: LogMessage, record: SignalsRecord) => {
-    for (const { work: name, fact } of acknowledgementsOf(record.events)) {
+    for (const [name, facts] of byWork(acknowledgementsOf(record.events))) {
       if (!parts.owns(partitionOf(tenant, name))) continue;
       const work = await parts.works.open(tenant, name);
       if (message.sequence <= work.answered) continue;
-      const judged = judgeEvidence(work.state, fact, { tenant, work: name }, parts.policyOf(tenant));
-      work.state = judged.state;
-      work.pending.push(...judged.events);
+      for (const fact of facts) {
+        const judged = judgeEvidence(work.state, fact, { tenant, work: name }, parts.policyOf(tenant));
+        work.state = judged.state;
+        work.pending.push(...judged.events);
+      }
       work.answered = message.sequence;
       parts.works.changed(work);
     }
@@ -72,6 +74,13 @@ export function createAnswers(parts: AnsweringParts): Answers {
       for (const look of [...waiting]) look();
     },
   };
+}
+
+/** One record may acknowledge several signals of one work: all of them are folded, or none is. */
+function byWork(acknowledgements: ReturnType<typeof acknowledgementsOf>) {
+  const facts = new Map<string, (typeof acknowledgements)[number]['fact'][]>();
+  for (const { work, fact } of acknowledgements) facts.set(work, [...(facts.get(work) ?? []), fact]);
+  return facts;
 }
 
 const recordOf = (message: LogMessage): SignalsRecord =>
