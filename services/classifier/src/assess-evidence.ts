@@ -54,7 +54,8 @@ async function tickWorks(parts: AssessingParts, partition: number, message: LogM
   const tick: MonitorTicked = commit.events[0];
   for (const { tenant, work: name } of parts.works.waiting(partition)) {
     const work = await parts.works.open(tenant, name);
-    if (message.sequence <= work.covered) continue;
+    // A work in the midst of a commit was folded beyond this tick already.
+    if (message.sequence <= work.covered || work.within > 0) continue;
     if (work.awaits) await standAsideUntilJudged(parts, work);
     fold(parts, work, tick);
     work.covered = message.sequence;

@@ -68,9 +68,8 @@ export async function loadWorks(
   const changed = new Set<Work>();
   const waiting: Map<string, { tenant: string; work: string }>[] = Array.from({ length: PARTITIONS }, () => new Map());
 
-  const remember = (work: Work) => {
+  const rememberWaiting = (work: Work) => {
     const subject = subjects.trajectory(work.tenant, work.work);
-    known.add(subject);
     const ofPartition = waiting[work.partition];
     if (awaitsTick(work.state, policyOf(work.tenant)))
       ofPartition?.set(subject, { tenant: work.tenant, work: work.work });
@@ -93,7 +92,8 @@ export async function loadWorks(
     for (const message of batch) {
       const work = workOf(message.subject, message.sequence, message.payload);
       if (work === null || !owns(work.partition)) continue;
-      remember(work);
+      known.add(message.subject);
+      rememberWaiting(work);
       keep(message.subject, work);
     }
   }
@@ -124,7 +124,7 @@ export async function loadWorks(
     work.pendingBytes = 0;
     work.changed = false;
     changed.delete(work);
-    remember(work);
+    known.add(subject);
   };
 
   return {
@@ -143,16 +143,24 @@ export async function loadWorks(
     changed: (work) => {
       work.changed = true;
       changed.add(work);
+      // At once, not when it is recorded: the next tick may stand in the same batch.
+      rememberWaiting(work);
     },
     waiting: (partition) => [...(waiting[partition]?.values() ?? [])],
-    record: async () => {
-      await Promise.all([...changed].map(write));
-    },
+    record: () => allWritten([...changed].map(write)),
     recordOne: write,
     get size() {
       return known.size;
     },
   };
+}
+
+/**
+ * Waits for every write, also where one fails: what is folded while a write is under way would be taken for recorded
+ * when it is answered. Throws what the first of them threw.
+ */
+export async function allWritten(writes: readonly Promise<void>[]): Promise<void> {
+  for (const written of await Promise.allSettled(writes)) if (written.status === 'rejected') throw written.reason;
 }
 
 const unrecorded = (tenant: string, work: string): Work => ({
