@@ -8,7 +8,10 @@ export const JUDGMENT_SECONDS = 30;
 
 /** What is known of the signaller's judgments: up to which trajectory record each tenant's signals go. */
 export interface Answers {
-  /** Settles when the signals read so far cover a sequence of RECORD; fails after {@link JUDGMENT_SECONDS}. */
+  /**
+   * Settles when the signals read so far cover a sequence of RECORD; fails after {@link JUDGMENT_SECONDS}, and at once
+   * when the readers are to end: the signaller may end with them.
+   */
   judged(tenant: string, sequence: number): Promise<void>;
   /** Tells what the newest signals of each tenant cover, of those that `apply` will not be given any more. */
   readBefore(messages: readonly LogMessage[]): void;
@@ -20,6 +23,7 @@ export interface AnsweringParts {
   readonly works: Works;
   readonly owns: (partition: number) => boolean;
   readonly policyOf: (tenant: string) => Policy;
+  readonly signal: AbortSignal;
 }
 
 export function createAnswers(parts: AnsweringParts): Answers {
@@ -51,18 +55,27 @@ export function createAnswers(parts: AnsweringParts): Answers {
     },
     judged: (tenant, sequence) =>
       new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          waiting.delete(look);
-          reject(new Error(`the signaller of tenant ${tenant} did not judge a reply in ${JUDGMENT_SECONDS} seconds`));
-        }, JUDGMENT_SECONDS * 1_000);
-        const look = () => {
-          if ((covered.get(tenant) ?? 0) < sequence) return;
+        const done = () => {
           clearTimeout(timer);
           waiting.delete(look);
+          parts.signal.removeEventListener('abort', end);
+        };
+        const fail = (reason: string) => {
+          done();
+          reject(new Error(reason));
+        };
+        const look = () => {
+          if ((covered.get(tenant) ?? 0) < sequence) return;
+          done();
           resolve();
         };
+        const end = () => fail('the readers end');
+        const late = `the signaller of tenant ${tenant} did not judge a reply in ${JUDGMENT_SECONDS} seconds`;
+        const timer = setTimeout(() => fail(late), JUDGMENT_SECONDS * 1_000);
+        parts.signal.addEventListener('abort', end);
         waiting.add(look);
-        look();
+        if (parts.signal.aborted) end();
+        else look();
       }),
     apply: async (messages) => {
       for (const message of messages) {

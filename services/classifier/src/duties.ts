@@ -69,7 +69,7 @@ export async function startAssessing(parts: DutyParts, duties: Duties): Promise<
     );
 
   const works = await loadWorks(log, owns, policyOf);
-  const answers = createAnswers({ works, owns, policyOf });
+  const answers = createAnswers({ works, owns, policyOf, signal: parts.signal });
   const turn = createTurn();
   const answeredBefore = startOf('signals');
   for await (const batch of log.newestOfEach(STREAMS.record, subjects.allSignals))
