@@ -16,8 +16,11 @@ import { Fenced, type TrajectoryLog } from './ports.ts';
 /** Works whose folded state is kept in memory; the others are read from the log when evidence of them arrives. */
 export const CACHED_WORKS = 20_000;
 
-/** Events of one work that are gathered before they are recorded, in bytes of JSON: well below a message's limit. */
-export const PENDING_BYTES = 256 * 1024;
+/**
+ * Events of one work that are gathered before they are recorded, in bytes of JSON: so few that also the signals that one
+ * record can cause stay well below a message's limit.
+ */
+export const PENDING_BYTES = 64 * 1024;
 
 /** One work as this process knows it: what is recorded, and what is folded since. */
 export interface Work {

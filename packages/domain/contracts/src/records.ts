@@ -39,6 +39,16 @@ export interface SignalsRecord {
   readonly events: readonly SignalEvent[];
   /** The signaller's state after the events, the open set included; its shape belongs to `trajectory`. */
   readonly state: unknown;
+  /**
+   * Where the state is too large for one record: the sequence in RECORD at which the newest version of each of its parts
+   * stands. `state` is then what belongs to no part.
+   */
+  readonly parts?: Readonly<Record<string, number>>;
+  /**
+   * This record holds one part in `state`, no event, and the `covered` of before. It counts once a later record names it
+   * in `parts`; `head` is the sequence of the newest record that is none, 0 = there is none.
+   */
+  readonly part?: { readonly name: string; readonly head: number };
 }
 
 /**
