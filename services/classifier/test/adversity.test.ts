@@ -178,7 +178,7 @@ describe('a replica of the classifier in adversity', () => {
     });
   });
 
-  it('passes a message that cannot be read and goes on with the works after it', async () => {
+  it('lets a work stand still at a message that cannot be read, goes on with all others, and keeps its place', async () => {
     const log = createMemoryLog();
     start(log);
     await log.append({ subject: subjects.evidence('t', 'W-1'), payload: Buffer.from('{"v":1,"events":') });
@@ -188,6 +188,15 @@ describe('a replica of the classifier in adversity', () => {
       Array.from({ length: 3 }, () => failed('W-2', ['a'], 'd1')),
     );
     await eventually(async () => (await raisedSignals(log)).length === 1);
+    const last = await accept(log, 't', [failed('W-1', ['a'], 'd1')]);
     await coveredRecord(log, 't', 'W-3', await accept(log, 't', [reported('W-3', 'headway.wake.delivered', {})]));
+    const newest = await log.last(STREAMS.record, subjects.trajectory('t', 'W-1'));
+    expect([last, newest]).toEqual([3, null]);
+    // The position is written after the batch: it stays before what is still to be handled.
+    const position = await eventually(async () => {
+      const message = await log.last(STREAMS.record, subjects.position('classifier'));
+      return message === null ? null : JSON.parse(Buffer.from(message.payload).toString());
+    });
+    expect(position.positions['evidence:*'] ?? 0).toBe(0);
   });
 });
