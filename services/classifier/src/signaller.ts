@@ -9,7 +9,7 @@ import {
 import { type LogMessage, LogUnavailable, MAX_PAYLOAD_BYTES } from '@headway/eventlog';
 import { initialSignals, type SignalsState, signal } from '@headway/trajectory';
 import { Fenced, type TrajectoryLog } from './ports.ts';
-import { partNames, partOf, type RecordedPart, readSignals, samePart, WHOLE_BYTES } from './signals-state.ts';
+import { changedParts, partNames, type RecordedPart, readSignals, WHOLE_BYTES } from './signals-state.ts';
 import { allWritten } from './works.ts';
 
 /** Events of one tenant that are gathered before they are recorded, in bytes of JSON. */
@@ -85,11 +85,10 @@ export async function loadSignaller(log: TrajectoryLog): Promise<Signaller> {
     const { parts, state, head, recorded } = tenant;
     const names = partNames(state);
     for (const name of parts.keys()) if (!names.has(name)) parts.delete(name);
-    for (const name of names) {
-      const part = partOf(state, name);
-      if (samePart(parts.get(name), part)) continue;
-      const payload = encodeRecord({ v: 1, covered: recorded, events: [], state: part, part: { name, head } });
-      parts.set(name, { ...part, sequence: await append(tenant, payload, `${tenant.covered}.part.${name}`) });
+    for (const group of changedParts(state, parts)) {
+      const payload = encodeRecord({ v: 1, covered: recorded, events: [], state: group, partsOnly: { head } });
+      const sequence = await append(tenant, payload, `${tenant.covered}.parts.${Object.keys(group).join('.')}`);
+      for (const [name, part] of Object.entries(group)) parts.set(name, { ...part, sequence });
     }
     return Object.fromEntries([...parts].map(([name, { sequence }]) => [name, sequence]));
   };

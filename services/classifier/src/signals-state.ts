@@ -8,6 +8,8 @@ import type { TrajectoryLog } from './ports.ts';
  * and open signals of some hundred works fit.
  */
 export const WHOLE_BYTES = 512 * 1024;
+/** Changed parts are recorded together up to so many bytes; a larger one goes alone. */
+export const PARTS_BYTES = 512 * 1024;
 
 /** Buckets of the same name in the three tables of the state, as they were when they were last recorded. */
 export interface RecordedPart extends Part {
@@ -22,7 +24,7 @@ interface Part {
   readonly open: SignalsState['open'][string] | undefined;
 }
 
-export const partOf = ({ works, groups, open }: SignalsState, name: string): Part => ({
+const partOf = ({ works, groups, open }: SignalsState, name: string): Part => ({
   works: works[name],
   groups: groups[name],
   open: open[name],
@@ -32,7 +34,29 @@ export const partOf = ({ works, groups, open }: SignalsState, name: string): Par
 export const partNames = ({ works, groups, open }: SignalsState): ReadonlySet<string> =>
   new Set([works, groups, open].flatMap((table) => Object.keys(table)));
 
-export const samePart = (one: Part | undefined, other: Part): boolean =>
+/** The parts that are not as they were recorded last, in groups for one record each. */
+export function changedParts(
+  state: SignalsState,
+  recorded: ReadonlyMap<string, RecordedPart>,
+): Readonly<Record<string, Part>>[] {
+  const groups: Record<string, Part>[] = [];
+  let group: Record<string, Part> = {};
+  let bytes = 0;
+  for (const name of partNames(state)) {
+    const part = partOf(state, name);
+    if (samePart(recorded.get(name), part)) continue;
+    const size = Buffer.byteLength(JSON.stringify(part));
+    if (bytes > 0 && bytes + size > PARTS_BYTES) {
+      groups.push(group);
+      [group, bytes] = [{}, 0];
+    }
+    group[name] = part;
+    bytes += size;
+  }
+  return bytes > 0 ? [...groups, group] : groups;
+}
+
+const samePart = (one: Part | undefined, other: Part): boolean =>
   one !== undefined && one.works === other.works && one.groups === other.groups && one.open === other.open;
 
 /** The signals of a tenant as its newest record tells. */
@@ -47,8 +71,8 @@ export interface LoadedSignals {
 /** Puts the state together again, also where the newest record is a part that no record names yet. */
 export async function readSignals(log: Pick<TrajectoryLog, 'at'>, newest: LogMessage): Promise<LoadedSignals> {
   const last = parse(newest);
-  if (last.part === undefined) return joined(log, newest.sequence, last);
-  const { head } = last.part;
+  if (last.partsOnly === undefined) return joined(log, newest.sequence, last);
+  const { head } = last.partsOnly;
   if (head === 0) return { head, covered: 0, state: initialSignals(), parts: null };
   return joined(log, head, await recordAt(log, head));
 }
@@ -56,12 +80,16 @@ export async function readSignals(log: Pick<TrajectoryLog, 'at'>, newest: LogMes
 async function joined(log: Pick<TrajectoryLog, 'at'>, head: number, record: SignalsRecord): Promise<LoadedSignals> {
   const { covered } = record;
   if (record.parts === undefined) return { head, covered, state: record.state as SignalsState, parts: null };
-  const read = await Promise.all(
-    Object.entries(record.parts).map(async ([name, sequence]) => {
-      const { works, groups, open } = (await recordAt(log, sequence)).state as Part;
-      return [name, { works, groups, open, sequence }] as const;
-    }),
+  const places = Object.entries(record.parts);
+  const sequences = [...new Set(places.map(([, sequence]) => sequence))];
+  const records = new Map(
+    await Promise.all(sequences.map(async (sequence) => [sequence, await recordAt(log, sequence)] as const)),
   );
+  const read = places.map(([name, sequence]) => {
+    const part = (records.get(sequence)?.state as Readonly<Record<string, Part>> | undefined)?.[name];
+    if (part === undefined) throw new Error(`${STREAMS.record} holds no part ${name} of signals at ${sequence}`);
+    return [name, { works: part.works, groups: part.groups, open: part.open, sequence }] as const;
+  });
   const table = <Member extends keyof Part>(member: Member) =>
     Object.fromEntries(read.flatMap(([name, part]) => (part[member] === undefined ? [] : [[name, part[member]]])));
   const tables = { works: table('works'), groups: table('groups'), open: table('open') };

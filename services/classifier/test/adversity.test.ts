@@ -151,8 +151,8 @@ describe('a replica of the classifier in adversity', () => {
     const dying = withFaults(createMemoryLog({ streams }), {
       append: ({ subject, payload }) => {
         if (!subject.startsWith('record.signals.')) return null;
-        const record = JSON.parse(Buffer.from(payload).toString()) as { part?: object; parts?: object };
-        if (record.part !== undefined) parts += 1;
+        const record = JSON.parse(Buffer.from(payload).toString()) as { partsOnly?: object; parts?: object };
+        if (record.partsOnly !== undefined) parts += 1;
         return record.parts === undefined ? null : 'message-lost';
       },
     });
