@@ -20,6 +20,8 @@ export function apiOf(services: Services, tenant = 'default') {
       if (answer.status !== 202) throw new Error(`POST /v1/events: ${answer.status} ${text}`);
       return JSON.parse(text) as EventsAnswer;
     },
+    /** The first page of the fleet. */
+    works: (after: string | null) => get<Page<WorkView>>(`/v1/works${after === null ? '' : `?after=${after}`}`),
     work: (work: string, after: string | null) =>
       get<WorkView>(`/v1/works/${encodeURIComponent(work)}${after === null ? '' : `?after=${after}`}`),
     timeline: async (work: string): Promise<readonly TimelineEntry[]> => {

@@ -24,13 +24,27 @@ export interface NatsOptions {
   /** Tells this server from any other that might answer at the port. */
   readonly serverName: string;
   readonly syncAlways: boolean;
+  /** Of the one user that may do everything: the services. */
+  readonly password: string;
 }
+
+/** The user of Headway's own services. */
+export const NATS_USER = 'headway';
+/** What everybody else on this machine may hear; they may say nothing. Agents run here too. */
+const OUTSIDE_MAY_HEAR = 'trajectory.>';
 
 export function natsConfiguration(options: NatsOptions & { storeFolder: string }): string {
   return `host: "127.0.0.1"
 port: ${options.port}
 server_name: ${JSON.stringify(options.serverName)}
 max_payload: ${MAX_PAYLOAD_BYTES}
+authorization {
+  users: [
+    { user: ${NATS_USER}, password: ${JSON.stringify(options.password)} }
+    { user: outside, permissions: { publish: { deny: ">" }, subscribe: { allow: ["${OUTSIDE_MAY_HEAR}"] } } }
+  ]
+}
+no_auth_user: outside
 jetstream {
   store_dir: ${JSON.stringify(options.storeFolder)}
 ${options.syncAlways ? '  sync_interval: always\n' : ''}}

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { secretFile } from './data-folder.ts';
 import { type Kept, keepRunning } from './keep-running.ts';
 import { logFile } from './logs.ts';
-import { canSyncAlways, natsVersion, startNats } from './nats.ts';
+import { canSyncAlways, NATS_USER, natsVersion, startNats } from './nats.ts';
 import { DATABASE, ensureCluster, POSTGRES_USER, startPostgres } from './postgres.ts';
 import { postgresPlace } from './postgres-place.ts';
 import { askNats, postgresTakesSessions } from './probe.ts';
@@ -50,6 +50,7 @@ export async function provideNats(context: Supervision, keep: (kept: Kept) => vo
   const serverName = `headway-${randomUUID()}`;
   const folder = join(data.path, 'nats');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const password = readFileSync(secretFile(join(data.path, 'nats-password')), 'utf8').trim();
   let port = 0;
   let ready = false;
   const kept = keepRunning({
@@ -61,7 +62,7 @@ export async function provideNats(context: Supervision, keep: (kept: Kept) => vo
     launch: async () => {
       // Once clients know the port it stays; until then another program may have taken it since it was chosen.
       if (!ready) port = await ports.choose('nats');
-      return startNats(binary, folder, { port, serverName, syncAlways });
+      return startNats(binary, folder, { port, serverName, syncAlways, password });
     },
   });
   keep(kept);
@@ -74,7 +75,7 @@ export async function provideNats(context: Supervision, keep: (kept: Kept) => vo
   const durability = syncAlways
     ? 'writes to disk before it acknowledges (sync_interval: always)'
     : 'writes to disk every two minutes: this version cannot do so before each acknowledgement, 2.10 and newer can';
-  return { url: `nats://127.0.0.1:${port}`, notes: [`nats-server ${version} ${durability}`] };
+  return { url: `nats://${NATS_USER}:${password}@127.0.0.1:${port}`, notes: [`nats-server ${version} ${durability}`] };
 }
 
 /** Starts Postgres on a port of its own, with a cluster made on the first start; or uses the one named in the settings. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type Origin, openOrigin } from '../src/origin.ts';
 import { type Routes, readRoutes, serviceFor } from '../src/routes.ts';
@@ -41,7 +42,7 @@ async function bodyOf(message: IncomingMessage): Promise<string> {
 }
 
 test('the routing file of the deployment sends events to ingest and all else to projection', () => {
-  const real = readRoutes(new URL('../../gateway/routes.json', import.meta.url).pathname);
+  const real = readRoutes(join(import.meta.dirname, '..', '..', 'gateway', 'routes.json'));
   expect(serviceFor(real, 'POST', '/v1/events')).toBe('ingest');
   expect(serviceFor(real, 'POST', '/v1/events?source=x')).toBe('ingest');
   expect(serviceFor(real, 'GET', '/v1/events')).toBe('projection');

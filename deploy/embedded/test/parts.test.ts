@@ -131,7 +131,7 @@ test('nats-server is told to write before it acknowledges where its version can'
       [3, 0, 0],
     ].map(canSyncAlways),
   ).toEqual([false, true, true, true]);
-  const options = { port: 4222, serverName: 'x', storeFolder: '/a "b"' };
+  const options = { port: 4222, serverName: 'x', storeFolder: '/a "b"', password: 'secret' };
   expect(natsConfiguration({ ...options, syncAlways: true })).toContain('sync_interval: always');
   expect(natsConfiguration({ ...options, syncAlways: false })).not.toContain('sync_interval');
   expect(natsConfiguration({ ...options, syncAlways: true })).toContain('store_dir: "/a \\"b\\""');

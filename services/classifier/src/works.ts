@@ -71,7 +71,7 @@ export async function loadWorks(
   const changed = new Set<Work>();
   const waiting: Map<string, { tenant: string; work: string }>[] = Array.from({ length: PARTITIONS }, () => new Map());
 
-  const rememberWaiting = (work: Work) => {
+  const noteWaiting = (work: Work) => {
     const subject = subjects.trajectory(work.tenant, work.work);
     const ofPartition = waiting[work.partition];
     if (awaitsTick(work.state, policyOf(work.tenant)))
@@ -96,7 +96,7 @@ export async function loadWorks(
       const work = workOf(message.subject, message.sequence, message.payload);
       if (work === null || !owns(work.partition)) continue;
       known.add(message.subject);
-      rememberWaiting(work);
+      noteWaiting(work);
       keep(message.subject, work);
     }
   }
@@ -146,8 +146,8 @@ export async function loadWorks(
     changed: (work) => {
       work.changed = true;
       changed.add(work);
-      // At once, not when it is recorded: the next tick may stand in the same batch.
-      rememberWaiting(work);
+      // At once, since the next tick may stand in the same batch.
+      noteWaiting(work);
     },
     waiting: (partition) => [...(waiting[partition]?.values() ?? [])],
     record: () => allWritten([...changed].map(write)),

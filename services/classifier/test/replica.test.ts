@@ -134,6 +134,15 @@ describe('a replica of the classifier', () => {
     expect(await raisedSignals(log)).toHaveLength(1);
   });
 
+  it('counts ticks that it reads together with what they wait for', async () => {
+    const log = createMemoryLog();
+    await accept(log, 't', [passed('W-1', 'd1', 'prep')]);
+    await tickAll(log, 'first');
+    await tickAll(log, 'second');
+    start(log);
+    await eventually(async () => (await raisedSignals(log)).length === 1);
+  });
+
   it('keeps tenants apart', async () => {
     const log = createMemoryLog();
     start(log);

@@ -7,3 +7,4 @@ export * from './read-event.ts';
 export * from './records.ts';
 export * from './subjects.ts';
 export * from './trajectory.ts';
+export * from './version.ts';

@@ -60,10 +60,12 @@ function run(
       for (const { work: member, fact: answer } of acknowledgementsOf(heard)) tell(member, answer);
     }
   };
-  for (const one of history) {
+  for (const [index, one] of history.entries()) {
     const last = all.findLast(({ type }) => type === 'headway.signal.raised');
     if ('fact' in one) tell(one.work, one.fact);
-    else if (last !== undefined && 'signal' in last.data) tell(one.work, replied(last.data.signal, one.from));
+    else if (last !== undefined && 'signal' in last.data)
+      // The same identity in every run of the same history: the ids of what follows come from it.
+      tell(one.work, { ...replied(last.data.signal, one.from), id: `reply ${index}` });
   }
   return all;
 }

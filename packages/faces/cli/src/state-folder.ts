@@ -18,7 +18,10 @@ export const serverKey = (url: string, tenant: string | undefined): string =>
 
 /** What is remembered between two commands. Losing it loses comfort, never evidence: every failure here is ignored. */
 export interface Memory {
-  /** The newest position that this user's reports reached on this server. */
+  /**
+   * The position that this user's last report reached on this server. The last one, not the highest: a server whose data
+   * was thrown away counts from the beginning again.
+   */
   position(): string | null;
   rememberPosition(position: string): void;
   /** The base of a work in a work tree, and whether its claim named it. */

@@ -109,11 +109,23 @@ describe('ack', () => {
     api.state.signals = [signal('abcdef123456', ['lead'])];
     const ran = await cli().run(['ack', 'abcdef12', '--agree', '--text', 'on it']);
     expect(ran.code).toBe(0);
+    expect(ran.stdout.toString()).toBe('W-1: answer sent\nsignal abcdef123456: acknowledged\n');
     expect(api.state.events[0]).toMatchObject({
       type: 'headway.signal.sent',
       subject: 'W-1',
       data: { thread: 'abcdef123456', inReplyTo: 'abcdef123456', intent: 'AGREE', from: 'lead', text: 'on it' },
     });
+  });
+
+  test('says so when the answer acknowledges nothing, and when nobody can answer', async () => {
+    api.state.signals = [signal('abcdef123456', ['lead']), signal('fedcba654321', [])];
+    const stranger = await cli().run(['ack', 'abcdef12', '--agree', '--as', 'passer-by']);
+    expect(stranger.code).toBe(3);
+    expect(stranger.stderr.toString()).toMatch(/still open: passer-by/);
+    const unclaimed = await cli().run(['ack', 'fedcba65', '--agree']);
+    expect(unclaimed.code).toBe(3);
+    expect(unclaimed.stderr.toString()).toMatch(/not claimed/);
+    expect(api.state.events).toHaveLength(1);
   });
 
   test('asks who answers where there are several recipients, and for one of --agree and --reject', async () => {

@@ -10,6 +10,12 @@ interface Reported {
   readonly data: Record<string, any>;
 }
 
+/** As the signaller judges: an answer on the signal's thread, from one it was sent to, acknowledges it. */
+const answered = (signal: SignalView, { data }: Reported): SignalView =>
+  signal.signal === data.inReplyTo && signal.to.includes(String(data.from))
+    ? { ...signal, state: 'acknowledged' }
+    : signal;
+
 /** The routes of the API that the command line uses, over real HTTP, with what was asked kept for a look. */
 export async function startFakeApi(port = 0) {
   const state = {
@@ -63,6 +69,7 @@ export async function startFakeApi(port = 0) {
       const verdict = known.has(key) ? 'duplicate' : 'accepted';
       if (verdict === 'accepted') {
         state.events.push(event);
+        if (event.type === 'headway.signal.sent') state.signals = state.signals.map((one) => answered(one, event));
         known.set(key, state.events.length);
       }
       return { verdict, id, source, position: `EVIDENCE:1:${known.get(key)}` };

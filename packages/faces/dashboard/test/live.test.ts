@@ -1,7 +1,7 @@
+import { findChromium, type OpenBrowser, openBrowser } from '@headway/testkit/browser';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { renderFleet, renderUnknownWork, renderWork, workPath } from '../src/index.ts';
-import { findChromium, type OpenBrowser, openBrowser } from './browser.ts';
 import { assessment, brief, page as frame, signal, timeline, work } from './example-fleet.ts';
 import { PageServer } from './page-server.ts';
 

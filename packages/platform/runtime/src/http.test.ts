@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { tokenDigest } from '@headway/access';
+import { VERSION } from '@headway/contracts';
 import type { InjectOptions } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type CheckResult, createHttp, createLogger, type HttpOptions } from './index.ts';
@@ -193,6 +194,7 @@ describe('health', () => {
     expect(ready.statusCode).toBe(503);
     expect(ready.json()).toEqual({
       service: 'test',
+      version: VERSION,
       ready: false,
       checks: { log: { ready: false, reason: 'no server' } },
     });

@@ -1,5 +1,5 @@
 import { type AccessSettings, type Act, authorise, type Caller, forbids } from '@headway/access';
-import { problem } from '@headway/contracts';
+import { problem, VERSION } from '@headway/contracts';
 import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import {
   type FastifyBaseLogger,
@@ -166,9 +166,9 @@ function endServerSpan(request: FastifyRequest, status: number): void {
 }
 
 function mountHealth(app: FastifyInstance, { service, checks }: HttpOptions): void {
-  app.get('/healthz', { config: { act: 'open' } }, async () => ({ service, alive: true }));
+  app.get('/healthz', { config: { act: 'open' } }, async () => ({ service, version: VERSION, alive: true }));
   app.get('/readyz', { config: { act: 'open' } }, async (_request, reply) => {
     const readiness = await runChecks(checks);
-    return reply.code(readiness.ready ? 200 : 503).send({ service, ...readiness });
+    return reply.code(readiness.ready ? 200 : 503).send({ service, version: VERSION, ...readiness });
   });
 }

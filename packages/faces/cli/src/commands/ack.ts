@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Answer } from '@headway/client';
 import { limits, type Page, type SignalView } from '@headway/contracts';
 import { ok } from '@headway/kernel';
-import { type Context, failed, say } from '../context.ts';
+import { type Context, failed, print, say } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readOwnWrites } from './status.ts';
 import { send } from './work.ts';
@@ -17,6 +17,8 @@ export interface AckOptions {
 
 /** Pages of signals that are looked through. */
 const PAGES = 20;
+/** Digits of a signal's id that are shown. */
+const SHOWN_ID = 12;
 /** The shortest beginning of a signal's id that may stand for it. */
 const SHORTEST_PREFIX = 6;
 
@@ -37,14 +39,17 @@ export async function ack(context: Context, id: string, options: AckOptions): Pr
     say(context, `${id} is the beginning of more than one signal: write more of it`);
     return exitCodes.usage;
   }
+  if (signal.to.length === 0) {
+    say(context, 'nobody can answer this signal: its work was not claimed. `headway work claim` says who is on a work');
+    return exitCodes.refused;
+  }
   const from = options.as ?? (signal.to.length === 1 ? signal.to[0] : undefined);
   if (from === undefined) {
-    const whom = signal.to.length === 0 ? 'nobody' : signal.to.join(', ');
-    say(context, `who answers? It was sent to ${whom}: say --as NAME`);
+    say(context, `who answers? It was sent to ${signal.to.join(', ')}: say --as NAME`);
     return exitCodes.usage;
   }
   if (signal.state !== 'open') say(context, `this signal is ${signal.state} already`);
-  return send(
+  const sent = await send(
     context,
     'headway.signal.sent',
     signal.works[0] ?? '',
@@ -59,6 +64,21 @@ export async function ack(context: Context, id: string, options: AckOptions): Pr
       text: options.text ?? '',
     },
   );
+  if (sent !== exitCodes.ok || options.json === true) return sent;
+  return tellState(context, signal.signal, from);
+}
+
+/** Whether the answer counted is known as soon as the signaller has judged it. */
+async function tellState(context: Context, id: string, from: string): Promise<number> {
+  const found = await readOwnWrites(context, undefined, (after) => findSignal(context, id, after));
+  if (!found.ok) return failed(context, found.failure);
+  const state = found.value[0]?.state;
+  if (state !== 'open') {
+    print(context, `signal ${id.slice(0, SHOWN_ID)}: ${state ?? 'gone'}`);
+    return exitCodes.ok;
+  }
+  say(context, `the signal is still open: ${from} is not one of those it was sent to`);
+  return exitCodes.refused;
 }
 
 /** Signals with this id, else those that begin with it: at most two, since one too many is as good as more. */

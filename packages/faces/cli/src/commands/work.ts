@@ -25,6 +25,24 @@ export interface ClaimOptions extends ReportOptions {
   readonly tokens?: number;
 }
 
+/** What a person reads after an event was taken. */
+const happened: Readonly<Record<EvidenceType, string>> = {
+  'headway.work.claimed': 'claimed',
+  'headway.gate.attempted': 'gate attempt recorded',
+  'headway.commit.recorded': 'commit recorded',
+  'headway.edit.recorded': 'edit recorded',
+  'headway.checkpoint.recorded': 'checkpoint recorded',
+  'headway.delegation.opened': 'delegation opened',
+  'headway.delegation.completed': 'delegation completed',
+  'headway.wake.delivered': 'wake delivered',
+  'headway.signal.sent': 'answer sent',
+  'headway.usage.recorded': 'usage recorded',
+  'headway.work.blocked': 'blocked',
+  'headway.work.unblocked': 'unblocked',
+  'headway.work.released': 'released',
+  'headway.work.done': 'done',
+};
+
 /** Reports one event about a work and says what became of it. */
 export async function send(
   context: Context,
@@ -38,7 +56,8 @@ export async function send(
   const reported = await context.reporter.report(event);
   if (options.json === true) printJson(context, { work, type, id: event.id, source: event.source, report: reported });
   if (reported.outcome === 'accepted' || reported.outcome === 'duplicate') {
-    if (options.json !== true) print(context, `${work}: ${type} ${reported.outcome}`);
+    const known = reported.outcome === 'duplicate' ? ' (was known)' : '';
+    if (options.json !== true) print(context, `${work}: ${happened[type]}${known}`);
     return exitCodes.ok;
   }
   if (reported.outcome === 'refused') {

@@ -1,5 +1,5 @@
 import { type Client, failureText } from '@headway/client';
-import { type EventVerdict, limits, type Problem, parsePosition } from '@headway/contracts';
+import { type EventVerdict, limits, type Problem } from '@headway/contracts';
 import { cliLimits } from '../limits.ts';
 import type { Memory } from '../state-folder.ts';
 import type { Spool } from './spool.ts';
@@ -125,14 +125,6 @@ function takeBatch(spool: Spool, waiting: readonly string[], most: number) {
 
 function settle(verdict: EventVerdict, memory: Memory): Reported {
   if (verdict.verdict === 'refused') return { outcome: 'refused', problem: verdict.problem };
-  if (verdict.position !== null && isNewer(verdict.position, memory.position()))
-    memory.rememberPosition(verdict.position);
+  if (verdict.position !== null) memory.rememberPosition(verdict.position);
   return { outcome: verdict.verdict, position: verdict.position };
-}
-
-/** A position of another generation always counts as newer: the log is another one now. */
-function isNewer(text: string, than: string | null): boolean {
-  const [one, other] = [parsePosition(text), than === null ? null : parsePosition(than)];
-  if (one === null || other === null || one.generation !== other.generation) return true;
-  return one.sequence > other.sequence;
 }

@@ -1,0 +1,3 @@
+import { describeKills } from './survive-kills.ts';
+
+describeKills({ works: 1_000, rounds: 50 });
