@@ -1,7 +1,7 @@
 import { STREAMS, subjects } from '@headway/contracts';
 import { createMemoryLog, createMemoryStreams, type EventLog, withFaults } from '@headway/eventlog';
 import { eventually } from '@headway/testkit';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   accept,
   claimed,
@@ -12,21 +12,13 @@ import {
   raisedSignals,
   recorded,
   replicaOn,
+  replicasOfTests,
   replied,
   reported,
   tickAll,
 } from './fleet.ts';
 
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
-
-function start(log: EventLog, claims = memoryClaims(), options = {}) {
-  const replica = replicaOn(log, claims, options);
-  stops.push(replica.stop);
-  return replica;
-}
+const { start } = replicasOfTests();
 
 describe('a replica of the classifier in adversity', () => {
   it('folds each of two acknowledgements of one work that were judged together', async () => {
