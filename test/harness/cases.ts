@@ -48,5 +48,8 @@ export function readCases(): readonly Case[] {
     .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Case);
 }
 
+/** The file of a case. */
+export const caseFile = (name: string): string => join(folder, `${name}.json`);
+
 export const worksOf = (example: Case): ReadonlySet<string> =>
   new Set(example.events.map((event) => event.subject ?? 'W-1'));

@@ -51,31 +51,36 @@ export function keepRunning(options: KeepOptions): Kept {
     if (shown !== undefined) terminal.say(`[${name}] ${shown}`);
   };
 
-  async function runOnce(): Promise<{ code: number; ranMs: number }> {
+  async function runOnce(): Promise<{ how: string; ranMs: number }> {
     const begun = performance.now();
-    current = await launch();
+    try {
+      current = await launch();
+    } catch (error) {
+      // No free port, no more processes: what stops a launch may pass, as what ends a process may.
+      return { how: `could not be started (${(error as Error).message})`, ranMs: 0 };
+    }
     record.add(name, current.group);
     eachLine(current.stdout, take);
     eachLine(current.stderr, take);
     if (stopping.signal.aborted) await current.stop();
     const { code } = await current.exited;
     record.remove(name);
-    return { code, ranMs: performance.now() - begun };
+    return { how: `ended with exit code ${code}`, ranMs: performance.now() - begun };
   }
 
   async function loop(): Promise<void> {
     let failures = 0;
     while (!stopping.signal.aborted) {
-      const { code, ranMs } = await runOnce();
+      const { how, ranMs } = await runOnce();
       if (stopping.signal.aborted) return;
       failures = ranMs > STEADY_MS ? 1 : failures + 1;
       if (!started && failures >= START_ATTEMPTS) {
         throw new StartError(
-          `${name} ended ${failures} times with exit code ${code} while starting. The end of ${log.path}:\n${log.lastLines()}`,
+          `${name} ${how}, ${failures} times while starting. The end of ${log.path}:\n${log.lastLines()}`,
         );
       }
       const wait = Math.min(FIRST_RESTART_MS * 2 ** (failures - 1), LONGEST_RESTART_MS);
-      terminal.say(`${name} ended with exit code ${code}; starting it again in ${wait / 1000} s (log: ${log.path})`);
+      terminal.say(`${name} ${how}; starting it again in ${wait / 1000} s (log: ${log.path})`);
       await pause(wait, undefined, { signal: stopping.signal }).catch(() => {});
     }
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { groupLives, startGuarded } from '../src/guarded.ts';
+import { keepRunning } from '../src/keep-running.ts';
 import { processRecord } from '../src/leftovers.ts';
 import { lockFolder } from '../src/lock.ts';
 import { eachLine, forTerminal, logFile } from '../src/logs.ts';
@@ -47,6 +48,27 @@ describe('a guarded program', () => {
   test('that does not exist ends at once', async () => {
     expect((await startGuarded('/nowhere/program', []).exited).code).toBeGreaterThan(0);
   });
+});
+
+test('a program whose launch fails is launched again, and says why', async () => {
+  const said: string[] = [];
+  let launches = 0;
+  const kept = keepRunning({
+    name: 'ingest',
+    log: logFile(folder, 'ingest'),
+    record: processRecord(folder),
+    terminal: { say: (line) => void said.push(line), print: () => {} },
+    showWarnings: false,
+    launch: async () => {
+      launches += 1;
+      if (launches === 1) throw new Error('no free port');
+      return startGuarded('sleep', ['60']);
+    },
+  });
+  kept.started();
+  expect(await until(() => (kept.running() ? true : undefined), SOON_MS)).toBe(true);
+  await kept.stop();
+  expect(said.join('\n')).toContain('ingest could not be started (no free port); starting it again');
 });
 
 describe('the record of processes', () => {

@@ -8,7 +8,10 @@ export const JUDGMENT_SECONDS = 30;
 
 /** What is known of the signaller's judgments: up to which trajectory record each tenant's signals go. */
 export interface Answers {
-  /** Settles when the signals read so far cover a sequence of RECORD; fails after {@link JUDGMENT_SECONDS}. */
+  /**
+   * Settles when the signals read so far cover a sequence of RECORD; fails after {@link JUDGMENT_SECONDS}, and at once
+   * when the readers are to end: the signaller may end with them.
+   */
   judged(tenant: string, sequence: number): Promise<void>;
   /** Tells what the newest signals of each tenant cover, of those that `apply` will not be given any more. */
   readBefore(messages: readonly LogMessage[]): void;
@@ -20,6 +23,7 @@ export interface AnsweringParts {
   readonly works: Works;
   readonly owns: (partition: number) => boolean;
   readonly policyOf: (tenant: string) => Policy;
+  readonly signal: AbortSignal;
 }
 
 export function createAnswers(parts: AnsweringParts): Answers {
@@ -27,13 +31,15 @@ export function createAnswers(parts: AnsweringParts): Answers {
   const waiting = new Set<() => void>();
 
   const applyOne = async (tenant: string, message: LogMessage, record: SignalsRecord) => {
-    for (const { work: name, fact } of acknowledgementsOf(record.events)) {
+    for (const [name, facts] of byWork(acknowledgementsOf(record.events))) {
       if (!parts.owns(partitionOf(tenant, name))) continue;
       const work = await parts.works.open(tenant, name);
       if (message.sequence <= work.answered) continue;
-      const judged = judgeEvidence(work.state, fact, { tenant, work: name }, parts.policyOf(tenant));
-      work.state = judged.state;
-      work.pending.push(...judged.events);
+      for (const fact of facts) {
+        const judged = judgeEvidence(work.state, fact, { tenant, work: name }, parts.policyOf(tenant));
+        work.state = judged.state;
+        work.pending.push(...judged.events);
+      }
       work.answered = message.sequence;
       parts.works.changed(work);
     }
@@ -49,18 +55,27 @@ export function createAnswers(parts: AnsweringParts): Answers {
     },
     judged: (tenant, sequence) =>
       new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          waiting.delete(look);
-          reject(new Error(`the signaller of tenant ${tenant} did not judge a reply in ${JUDGMENT_SECONDS} seconds`));
-        }, JUDGMENT_SECONDS * 1_000);
-        const look = () => {
-          if ((covered.get(tenant) ?? 0) < sequence) return;
+        const done = () => {
           clearTimeout(timer);
           waiting.delete(look);
+          parts.signal.removeEventListener('abort', end);
+        };
+        const fail = (reason: string) => {
+          done();
+          reject(new Error(reason));
+        };
+        const look = () => {
+          if ((covered.get(tenant) ?? 0) < sequence) return;
+          done();
           resolve();
         };
+        const end = () => fail('the readers end');
+        const late = `the signaller of tenant ${tenant} did not judge a reply in ${JUDGMENT_SECONDS} seconds`;
+        const timer = setTimeout(() => fail(late), JUDGMENT_SECONDS * 1_000);
+        parts.signal.addEventListener('abort', end);
         waiting.add(look);
-        look();
+        if (parts.signal.aborted) end();
+        else look();
       }),
     apply: async (messages) => {
       for (const message of messages) {
@@ -72,6 +87,13 @@ export function createAnswers(parts: AnsweringParts): Answers {
       for (const look of [...waiting]) look();
     },
   };
+}
+
+/** One record may acknowledge several signals of one work: all of them are folded, or none is. */
+function byWork(acknowledgements: ReturnType<typeof acknowledgementsOf>) {
+  const facts = new Map<string, (typeof acknowledgements)[number]['fact'][]>();
+  for (const { work, fact } of acknowledgements) facts.set(work, [...(facts.get(work) ?? []), fact]);
+  return facts;
 }
 
 const recordOf = (message: LogMessage): SignalsRecord =>

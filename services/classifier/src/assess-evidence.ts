@@ -1,13 +1,8 @@
-import {
-  type EvidenceCommit,
-  type MonitorTicked,
-  type Policy,
-  parseSubject,
-  type TickCommit,
-} from '@headway/contracts';
+import { type EvidenceCommit, type Policy, parseSubject, subjects, type TickCommit } from '@headway/contracts';
 import type { LogMessage } from '@headway/eventlog';
 import { type Fact, judgeEvidence } from '@headway/trajectory';
 import type { Answers } from './apply-answers.ts';
+import { type Poisoned, Unfoldable } from './poisoned.ts';
 import type { Turn } from './turn.ts';
 import { PENDING_BYTES, type Work, type Works } from './works.ts';
 
@@ -15,6 +10,7 @@ export interface AssessingParts {
   readonly works: Works;
   readonly answers: Answers;
   readonly turn: Turn;
+  readonly poisoned: Poisoned;
   readonly owns: (partition: number) => boolean;
   readonly policyOf: (tenant: string) => Policy;
 }
@@ -29,17 +25,47 @@ export async function assessEvidence(parts: AssessingParts, messages: readonly L
     if (meaning?.kind === 'tick' && parts.owns(meaning.partition)) await tickWorks(parts, meaning.partition, message);
     if (meaning?.kind === 'evidence' && parts.owns(meaning.partition)) {
       const work = await parts.works.open(meaning.tenant, meaning.work);
-      if (message.sequence > work.covered) await foldCommit(parts, work, message);
+      if (message.sequence > work.covered)
+        await unlessPoisoned(parts, work, message, () => foldCommit(parts, work, message));
     }
   }
   await parts.works.record();
 }
 
+async function unlessPoisoned(
+  { poisoned }: AssessingParts,
+  { tenant, work }: Work,
+  message: LogMessage,
+  step: () => Promise<void>,
+): Promise<void> {
+  const name = subjects.trajectory(tenant, work);
+  if (poisoned.has(name)) return;
+  try {
+    await step();
+  } catch (error) {
+    if (!(error instanceof Unfoldable)) throw error;
+    poisoned.add(name, message, error);
+  }
+}
+
+/** Runs what depends on the message alone: if it throws, it always will. */
+function certainly<Value>(step: () => Value): Value {
+  try {
+    return step();
+  } catch (cause) {
+    throw new Unfoldable(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
 async function foldCommit(parts: AssessingParts, work: Work, message: LogMessage): Promise<void> {
-  const commit = JSON.parse(Buffer.from(message.payload).toString('utf8')) as EvidenceCommit;
-  while (work.within < commit.events.length) {
+  const events = certainly(() => {
+    const commit = JSON.parse(Buffer.from(message.payload).toString('utf8')) as EvidenceCommit;
+    if (!Array.isArray(commit.events)) throw new TypeError('`events` is not a list');
+    return commit.events as EvidenceCommit['events'];
+  });
+  while (work.within < events.length) {
     if (work.awaits) await standAsideUntilJudged(parts, work);
-    const event = commit.events[work.within];
+    const event = events[work.within];
     if (event !== undefined) fold(parts, work, event);
     work.within += 1;
     if (work.pendingBytes >= PENDING_BYTES) await parts.works.recordOne(work);
@@ -50,14 +76,26 @@ async function foldCommit(parts: AssessingParts, work: Work, message: LogMessage
 }
 
 async function tickWorks(parts: AssessingParts, partition: number, message: LogMessage): Promise<void> {
-  const commit = JSON.parse(Buffer.from(message.payload).toString('utf8')) as TickCommit;
-  const tick: MonitorTicked = commit.events[0];
+  const tick = readTick(message);
   for (const { tenant, work: name } of parts.works.waiting(partition)) {
     const work = await parts.works.open(tenant, name);
-    if (message.sequence <= work.covered) continue;
-    if (work.awaits) await standAsideUntilJudged(parts, work);
-    fold(parts, work, tick);
-    work.covered = message.sequence;
+    // A work in the midst of a commit was folded beyond this tick already.
+    if (message.sequence <= work.covered || work.within > 0) continue;
+    await unlessPoisoned(parts, work, message, async () => {
+      if (work.awaits) await standAsideUntilJudged(parts, work);
+      fold(parts, work, tick);
+      work.covered = message.sequence;
+    });
+  }
+}
+
+/** A tick says nothing but that it is there: one whose payload cannot be read counts like the others. */
+function readTick(message: LogMessage): Fact {
+  try {
+    const { events } = JSON.parse(Buffer.from(message.payload).toString('utf8')) as TickCommit;
+    return { ...events[0], type: 'headway.monitor.ticked' };
+  } catch {
+    return { type: 'headway.monitor.ticked' };
   }
 }
 
@@ -72,7 +110,7 @@ async function standAsideUntilJudged(parts: AssessingParts, work: Work): Promise
 
 function fold(parts: AssessingParts, work: Work, fact: Fact): void {
   const { tenant, work: name } = work;
-  const judged = judgeEvidence(work.state, fact, { tenant, work: name }, parts.policyOf(tenant));
+  const judged = certainly(() => judgeEvidence(work.state, fact, { tenant, work: name }, parts.policyOf(tenant)));
   work.state = judged.state;
   for (const event of judged.events) {
     work.pending.push(event);

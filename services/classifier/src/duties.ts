@@ -5,6 +5,7 @@ import { createAnswers } from './apply-answers.ts';
 import { assessEvidence } from './assess-evidence.ts';
 import { announce } from './feed.ts';
 import type { Duties } from './ownership.ts';
+import { createPoisoned } from './poisoned.ts';
 import { Fenced } from './ports.ts';
 import { createPositions } from './positions.ts';
 import { createProgress } from './progress.ts';
@@ -69,8 +70,10 @@ export async function startAssessing(parts: DutyParts, duties: Duties): Promise<
     );
 
   const works = await loadWorks(log, owns, policyOf);
-  const answers = createAnswers({ works, owns, policyOf });
+  const answers = createAnswers({ works, owns, policyOf, signal: parts.signal });
   const turn = createTurn();
+  const poisoned = createPoisoned(logger);
+  const evidence = progress('evidence');
   const answeredBefore = startOf('signals');
   for await (const batch of log.newestOfEach(STREAMS.record, subjects.allSignals))
     answers.readBefore(batch.filter((message) => message.sequence <= answeredBefore));
@@ -85,8 +88,8 @@ export async function startAssessing(parts: DutyParts, duties: Duties): Promise<
         filters: [subjects.allEvidence],
         after: startOf('evidence'),
       },
-      (batch) => turn.run(() => assessEvidence({ works, answers, turn, owns, policyOf }, batch.messages)),
-      progress('evidence').note,
+      (batch) => turn.run(() => assessEvidence({ works, answers, turn, poisoned, owns, policyOf }, batch.messages)),
+      (sequence) => evidence.note(poisoned.before(sequence)),
     ),
     startReading(
       parts,

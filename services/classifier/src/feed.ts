@@ -1,4 +1,5 @@
 import {
+  encodeToken,
   parseSubject,
   type SignalEvent,
   type SignalsRecord,
@@ -9,6 +10,7 @@ import {
 import type { LogMessage } from '@headway/eventlog';
 import { LogUnavailable } from '@headway/eventlog';
 import type { TrajectoryLog } from './ports.ts';
+import { allWritten } from './works.ts';
 
 /** Digits of a signature that stand in a subject and are shown to people. */
 export const SIGNATURE_PREFIX = 12;
@@ -17,6 +19,8 @@ export const SIGNATURE_PREFIX = 12;
 export interface Announcement {
   readonly subject: string;
   readonly id: string;
+  /** The tenant and the work, or the shared failure, that it is about. */
+  readonly about: string;
   readonly event: unknown;
 }
 
@@ -38,16 +42,26 @@ export function announcementsOf(message: LogMessage): readonly Announcement[] {
   return [];
 }
 
+/** What is announced of one work keeps its order: the log may reorder what is under way at once. */
 export async function announce(log: TrajectoryLog, messages: readonly LogMessage[]): Promise<void> {
-  const announcements = messages.flatMap(announcementsOf);
-  const answers = await Promise.all(
-    announcements.map(({ subject, id, event }) =>
-      log.append({ subject, messageId: id, payload: Buffer.from(JSON.stringify(event), 'utf8') }),
-    ),
-  );
-  const lost = answers.find((answer) => answer.outcome === 'unavailable' || answer.outcome === 'conflict');
-  if (lost !== undefined && 'reason' in lost) throw new LogUnavailable(lost.reason);
+  const byWork = new Map<string, Announcement[]>();
+  for (const announcement of messages.flatMap(announcementsOf)) {
+    const { about } = announcement;
+    const before = byWork.get(about);
+    if (before === undefined) byWork.set(about, [announcement]);
+    else before.push(announcement);
+  }
+  await allWritten([...byWork.values()].map((announcements) => inOrder(log, announcements)));
 }
+
+async function inOrder(log: TrajectoryLog, announcements: readonly Announcement[]): Promise<void> {
+  for (const { subject, id, event } of announcements) {
+    const answer = await log.append({ subject, messageId: id, payload: Buffer.from(JSON.stringify(event), 'utf8') });
+    if (answer.outcome === 'unavailable' || answer.outcome === 'conflict') throw new LogUnavailable(answer.reason);
+  }
+}
+
+const aboutOf = (tenant: string, work: string) => `${tenant} ${work}`;
 
 const cloudEvent = (id: string, type: string, tenant: string, subject: string, time: string, data: unknown) => ({
   specversion: '1.0',
@@ -67,6 +81,7 @@ function announceAssessment(tenant: string, event: TrajectoryEvent, time: string
     {
       subject: subjects.feed.assessment(tenant, event.work),
       id: event.id,
+      about: aboutOf(tenant, event.work),
       event: cloudEvent(event.id, event.type, tenant, event.work, time, event.data),
     },
   ];
@@ -80,15 +95,22 @@ function announceSignal(tenant: string, event: SignalEvent, time: string): Annou
       {
         subject: subjects.feed.signal(tenant, kind, about),
         id: event.id,
+        about: aboutOf(tenant, about),
         event: cloudEvent(event.id, event.type, tenant, about, time, event.data),
       },
     ];
   }
   if (event.type !== 'headway.signal.acknowledged') return [];
-  return event.data.works.map((work) => ({
-    subject: subjects.feed.acknowledgement(tenant, work),
-    // One event a work: a shared failure is acknowledged for all its members.
-    id: event.data.works.length === 1 ? event.id : `${event.id}/${work}`,
-    event: cloudEvent(event.id, event.type, tenant, work, time, event.data),
-  }));
+  const { works, incarnations } = event.data;
+  return works.map((work, index) => {
+    // One event a work: a shared failure is acknowledged for all its members, and each is told of itself.
+    const id = works.length === 1 ? event.id : `${event.id}/${encodeToken(work)}`;
+    const data = { ...event.data, works: [work], incarnations: incarnations.slice(index, index + 1) };
+    return {
+      subject: subjects.feed.acknowledgement(tenant, work),
+      id,
+      about: aboutOf(tenant, work),
+      event: cloudEvent(id, event.type, tenant, work, time, data),
+    };
+  });
 }

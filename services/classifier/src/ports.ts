@@ -1,7 +1,7 @@
 import type { EventLog } from '@headway/eventlog';
 
 /** What the classifier needs of the log. */
-export type TrajectoryLog = Pick<EventLog, 'append' | 'last' | 'newestOfEach' | 'read' | 'describe'>;
+export type TrajectoryLog = Pick<EventLog, 'append' | 'last' | 'at' | 'newestOfEach' | 'read' | 'describe'>;
 
 /** The part of a pino logger that is used here. */
 export interface Logger {

@@ -1,4 +1,5 @@
 import { encodeRecord, type ReaderPosition, STREAMS, subjects } from '@headway/contracts';
+import { LogUnavailable } from '@headway/eventlog';
 import type { TrajectoryLog } from './ports.ts';
 
 /** Attempts to write a position against other writers of the same one. */
@@ -10,7 +11,7 @@ const WRITE_ATTEMPTS = 5;
  */
 export interface Positions {
   read(): Promise<Readonly<Record<string, number>>>;
-  /** Raises the named positions and leaves the others as they are. */
+  /** Raises the named positions and leaves the others as they are. Throws where the log does not take it. */
   write(positions: Readonly<Record<string, number>>): Promise<void>;
 }
 
@@ -29,6 +30,7 @@ export function createPositions(log: TrajectoryLog, reader: string): Positions {
       return known.positions;
     },
     write: async (raised) => {
+      let reason = '';
       for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt += 1) {
         known ??= await load();
         const positions = { ...known.positions };
@@ -44,7 +46,9 @@ export function createPositions(log: TrajectoryLog, reader: string): Positions {
           return;
         }
         known = null;
+        reason = answer.reason;
       }
+      throw new LogUnavailable(`${subject} was not written: ${reason}`);
     },
   };
 }

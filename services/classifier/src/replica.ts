@@ -31,7 +31,12 @@ export interface Replica {
 
 export function startReplica(parts: ReplicaParts): Replica {
   const ownership = createOwnership(parts.claims, parts.holder, parts.logger);
-  const state = { duties: noDuties, loops: [] as readonly ReadLoop[], started: false, fenced: 0 };
+  const state = {
+    duties: noDuties,
+    loops: [] as ReadLoop[],
+    trouble: 'taking up its duties' as string | null,
+    fenced: 0,
+  };
 
   const live = async () => {
     while (!parts.signal.aborted) {
@@ -46,10 +51,11 @@ export function startReplica(parts: ReplicaParts): Replica {
     const round = new AbortController();
     const signal = AbortSignal.any([parts.signal, round.signal]);
     try {
-      state.loops = await startLoops({ ...parts, signal }, duties);
-      state.started = true;
+      await startLoops({ ...parts, signal }, duties, state.loops);
+      state.trouble = null;
       await Promise.race([reviewUntilChanged(duties, signal), ...state.loops.map((loop) => ending(loop))]);
     } catch (error) {
+      state.trouble = `the duties could not be taken up: ${error instanceof Error ? error.message : String(error)}`;
       parts.logger.error({ err: error }, 'the duties could not be taken up');
       await wait(RESTART_MS, parts.signal);
     } finally {
@@ -76,7 +82,7 @@ export function startReplica(parts: ReplicaParts): Replica {
 
   return {
     trouble: () => {
-      if (!state.started) return 'taking up its duties';
+      if (state.trouble !== null) return state.trouble;
       return state.loops.map((loop) => loop.state().lastError).find((error) => error !== null) ?? null;
     },
     duties: () => state.duties,
@@ -85,12 +91,11 @@ export function startReplica(parts: ReplicaParts): Replica {
   };
 }
 
-async function startLoops(parts: ReplicaParts, duties: Duties): Promise<readonly ReadLoop[]> {
-  const loops: ReadLoop[] = [];
+/** Adds each loop as it is started, so that those are known also where a later one cannot be. */
+async function startLoops(parts: ReplicaParts, duties: Duties, loops: ReadLoop[]): Promise<void> {
   if (duties.partitions.size > 0) loops.push(...(await startAssessing(parts, duties)));
   if (duties.signaller) loops.push(await startSignalling(parts));
   if (duties.feed) loops.push(await startFeed(parts));
-  return loops;
 }
 
 function wait(milliseconds: number, signal: AbortSignal): Promise<void> {

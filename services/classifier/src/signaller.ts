@@ -2,24 +2,33 @@ import {
   encodeRecord,
   parseSubject,
   type SignalEvent,
-  type SignalsRecord,
   STREAMS,
   subjects,
   type TrajectoryRecord,
 } from '@headway/contracts';
-import type { LogMessage } from '@headway/eventlog';
-import { LogUnavailable } from '@headway/eventlog';
+import { type LogMessage, LogUnavailable, MAX_PAYLOAD_BYTES } from '@headway/eventlog';
 import { initialSignals, type SignalsState, signal } from '@headway/trajectory';
 import { Fenced, type TrajectoryLog } from './ports.ts';
+import { changedParts, partNames, type RecordedPart, readSignals, WHOLE_BYTES } from './signals-state.ts';
+import { allWritten } from './works.ts';
+
+/** Events of one tenant that are gathered before they are recorded, in bytes of JSON. */
+const PENDING_BYTES = 256 * 1024;
 
 /** The signals of one tenant: what is recorded, and what came since. */
 interface Tenant {
   readonly tenant: string;
-  /** Sequence of the newest signals record; 0 = none yet. */
+  /** Sequence of the newest signals record, a part or not; 0 = none yet. */
   sequence: number;
+  /** Sequence of the newest one that is no part, and what that one covers. */
+  head: number;
+  recorded: number;
+  /** Where the parts of the state stand; `null` = the state stands in one record. */
+  parts: Map<string, RecordedPart> | null;
   covered: number;
   state: SignalsState;
   pending: SignalEvent[];
+  pendingBytes: number;
   /** Readers wait for a record, also if it tells of no signal: a reply was judged. */
   owed: boolean;
   /** The state moved since it was recorded. */
@@ -42,59 +51,93 @@ export async function loadSignaller(log: TrajectoryLog): Promise<Signaller> {
     for (const message of batch) {
       const meaning = parseSubject(message.subject);
       if (meaning?.kind !== 'signals') continue;
-      const record = JSON.parse(Buffer.from(message.payload).toString('utf8')) as SignalsRecord;
+      const read = await readSignals(log, message);
       tenants.set(meaning.tenant, {
         ...unrecorded(meaning.tenant),
+        ...read,
         sequence: message.sequence,
-        covered: record.covered,
-        state: record.state as SignalsState,
+        recorded: read.covered,
       });
     }
   }
 
-  const write = async (tenant: Tenant) => {
-    const { covered, pending: events, state } = tenant;
-    const record: SignalsRecord = { v: 1, covered, events, state };
+  const append = async (tenant: Tenant, payload: Uint8Array, about: string) => {
     const subject = subjects.signals(tenant.tenant);
+    if (payload.length > MAX_PAYLOAD_BYTES)
+      throw new RangeError(
+        `the signals of tenant ${tenant.tenant} need a record of ${payload.length} bytes, above ${MAX_PAYLOAD_BYTES}: it has too many live works (about 100,000), or one shared failure too many members (about 20,000); report part of them under another tenant`,
+      );
     const answer = await log.append({
       subject,
-      payload: encodeRecord(record),
+      payload,
       expectedLastSequence: tenant.sequence,
-      messageId: `${subject}.${tenant.sequence}.${covered}`,
+      messageId: `${subject}.${tenant.sequence}.${about}`,
     });
     if (answer.outcome === 'conflict') throw new Fenced(`${subject} was written by another process: ${answer.reason}`);
     if (answer.outcome === 'unavailable') throw new LogUnavailable(answer.reason);
     tenant.sequence = answer.position.sequence;
+    return answer.position.sequence;
+  };
+
+  /** Records each part of the state that is not as it was recorded last. */
+  const writeParts = async (tenant: Tenant) => {
+    tenant.parts ??= new Map();
+    const { parts, state, head, recorded } = tenant;
+    const names = partNames(state);
+    for (const name of parts.keys()) if (!names.has(name)) parts.delete(name);
+    for (const group of changedParts(state, parts)) {
+      const payload = encodeRecord({ v: 1, covered: recorded, events: [], state: group, partsOnly: { head } });
+      const sequence = await append(tenant, payload, `${tenant.covered}.parts.${Object.keys(group).join('.')}`);
+      for (const [name, part] of Object.entries(group)) parts.set(name, { ...part, sequence });
+    }
+    return Object.fromEntries([...parts].map(([name, { sequence }]) => [name, sequence]));
+  };
+
+  const write = async (tenant: Tenant) => {
+    const { covered, pending: events, state } = tenant;
+    const whole = tenant.parts === null ? encodeRecord({ v: 1, covered, events, state }) : null;
+    const payload =
+      whole !== null && whole.length <= WHOLE_BYTES
+        ? whole
+        : encodeRecord({ v: 1, covered, events, state: { v: state.v }, parts: await writeParts(tenant) });
+    tenant.head = await append(tenant, payload, String(covered));
+    tenant.recorded = covered;
     tenant.pending = [];
+    tenant.pendingBytes = 0;
     tenant.owed = false;
     tenant.moved = false;
   };
 
-  const judgeOne = (message: LogMessage) => {
+  const judgeOne = (message: LogMessage): Tenant | null => {
     const meaning = parseSubject(message.subject);
-    if (meaning?.kind !== 'trajectory') return;
+    if (meaning?.kind !== 'trajectory') return null;
     const tenant = tenants.get(meaning.tenant) ?? unrecorded(meaning.tenant);
     tenants.set(meaning.tenant, tenant);
-    if (message.sequence <= tenant.covered) return;
+    if (message.sequence <= tenant.covered) return tenant;
     const record = JSON.parse(Buffer.from(message.payload).toString('utf8')) as TrajectoryRecord;
     for (const event of record.events) {
       const judged = signal(tenant.state, event, tenant.tenant);
       tenant.state = judged.state;
       tenant.pending.push(...judged.events);
+      for (const raised of judged.events) tenant.pendingBytes += JSON.stringify(raised).length;
     }
     tenant.covered = message.sequence;
     tenant.moved = true;
     tenant.owed ||= record.awaits;
+    return tenant;
   };
 
   return {
     judge: async (messages) => {
-      for (const message of messages) judgeOne(message);
+      for (const message of messages) {
+        const tenant = judgeOne(message);
+        if (tenant !== null && tenant.pendingBytes >= PENDING_BYTES) await write(tenant);
+      }
       const due = [...tenants.values()].filter((tenant) => tenant.pending.length > 0 || tenant.owed);
-      await Promise.all(due.map(write));
+      await allWritten(due.map(write));
     },
     snapshot: async () => {
-      await Promise.all([...tenants.values()].filter((tenant) => tenant.moved).map(write));
+      await allWritten([...tenants.values()].filter((tenant) => tenant.moved).map(write));
     },
   };
 }
@@ -102,9 +145,13 @@ export async function loadSignaller(log: TrajectoryLog): Promise<Signaller> {
 const unrecorded = (tenant: string): Tenant => ({
   tenant,
   sequence: 0,
+  head: 0,
+  recorded: 0,
+  parts: null,
   covered: 0,
   state: initialSignals(),
   pending: [],
+  pendingBytes: 0,
   owed: false,
   moved: false,
 });

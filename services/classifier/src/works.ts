@@ -16,8 +16,11 @@ import { Fenced, type TrajectoryLog } from './ports.ts';
 /** Works whose folded state is kept in memory; the others are read from the log when evidence of them arrives. */
 export const CACHED_WORKS = 20_000;
 
-/** Events of one work that are gathered before they are recorded, in bytes of JSON: well below a message's limit. */
-export const PENDING_BYTES = 256 * 1024;
+/**
+ * Events of one work that are gathered before they are recorded, in bytes of JSON: so few that also the signals that one
+ * record can cause stay well below a message's limit.
+ */
+export const PENDING_BYTES = 64 * 1024;
 
 /** One work as this process knows it: what is recorded, and what is folded since. */
 export interface Work {
@@ -76,11 +79,6 @@ export async function loadWorks(
     else ofPartition?.delete(subject);
   };
 
-  const remember = (work: Work) => {
-    known.add(subjects.trajectory(work.tenant, work.work));
-    noteWaiting(work);
-  };
-
   const keep = (subject: string, work: Work) => {
     loaded.delete(subject);
     loaded.set(subject, work);
@@ -97,7 +95,8 @@ export async function loadWorks(
     for (const message of batch) {
       const work = workOf(message.subject, message.sequence, message.payload);
       if (work === null || !owns(work.partition)) continue;
-      remember(work);
+      known.add(message.subject);
+      noteWaiting(work);
       keep(message.subject, work);
     }
   }
@@ -128,7 +127,7 @@ export async function loadWorks(
     work.pendingBytes = 0;
     work.changed = false;
     changed.delete(work);
-    remember(work);
+    known.add(subject);
   };
 
   return {
@@ -151,14 +150,20 @@ export async function loadWorks(
       noteWaiting(work);
     },
     waiting: (partition) => [...(waiting[partition]?.values() ?? [])],
-    record: async () => {
-      await Promise.all([...changed].map(write));
-    },
+    record: () => allWritten([...changed].map(write)),
     recordOne: write,
     get size() {
       return known.size;
     },
   };
+}
+
+/**
+ * Waits for every write, also where one fails: what is folded while a write is under way would be taken for recorded
+ * when it is answered. Throws what the first of them threw.
+ */
+export async function allWritten(writes: readonly Promise<void>[]): Promise<void> {
+  for (const written of await Promise.allSettled(writes)) if (written.status === 'rejected') throw written.reason;
 }
 
 const unrecorded = (tenant: string, work: string): Work => ({

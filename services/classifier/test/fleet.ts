@@ -14,6 +14,7 @@ import {
 import type { EventLog, LogMessage } from '@headway/eventlog';
 import { createLogger } from '@headway/runtime';
 import { eventually } from '@headway/testkit';
+import { afterEach } from 'vitest';
 import { type Replica, startReplica } from '../src/replica.ts';
 
 export const silent = createLogger('classifier', { write: () => {} } as never);
@@ -41,6 +42,22 @@ export function replicaOn(log: EventLog, claims: Claims, options: { renewalSecon
       stopping.abort();
       await replica.ended;
     },
+  };
+}
+
+/** Starts replicas that are ended after each test of the file. */
+export function replicasOfTests() {
+  const stops: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const stop of stops.splice(0)) await stop();
+  });
+  return {
+    start: (log: EventLog, claims = memoryClaims(), options: { renewalSeconds?: number } = {}) => {
+      const replica = replicaOn(log, claims, options);
+      stops.push(replica.stop);
+      return replica;
+    },
+    endLater: (stop: () => Promise<void>) => void stops.push(stop),
   };
 }
 

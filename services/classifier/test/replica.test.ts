@@ -2,7 +2,7 @@ import { encodeRecord, STREAMS, subjects, type TrajectoryRecord } from '@headway
 import { createMemoryLog, createMemoryStreams, type EventLog, withFaults } from '@headway/eventlog';
 import { eventually } from '@headway/testkit';
 import { createClassification } from '@headway/trajectory';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   accept,
   claimed,
@@ -14,21 +14,13 @@ import {
   raisedSignals,
   recorded,
   replicaOn,
+  replicasOfTests,
   replied,
   reported,
   tickAll,
 } from './fleet.ts';
 
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
-
-function start(log: EventLog, claims = memoryClaims(), options = {}) {
-  const replica = replicaOn(log, claims, options);
-  stops.push(replica.stop);
-  return replica;
-}
+const { start, endLater } = replicasOfTests();
 
 const announced = async (log: EventLog, subject: string) =>
   (await everything(log, STREAMS.feed)).filter((message) => message.subject.startsWith(subject));
@@ -241,7 +233,7 @@ describe('a replica of the classifier', () => {
         replica = replicaOn(createMemoryLog({ streams }), claims);
       }
     }
-    stops.push(() => replica.stop());
+    endLater(() => replica.stop());
     await coveredRecord(log, 't', 'W-9', await accept(log, 't', [claimed('W-9')]));
     expect(last).toBe(300);
     for (const work of works) {

@@ -71,6 +71,10 @@ interface Decided {
   readonly first: boolean;
 }
 
+/**
+ * In rounds: what follows an event of its work that another request has under way waits for how that ends, and is not
+ * taken where it fails in a way that may pass. Between the rounds nothing is claimed, so that nobody waits in a circle.
+ */
 async function decide(
   options: AcceptOptions,
   tenant: string,
@@ -78,18 +82,54 @@ async function decide(
   headers: Headers,
 ): Promise<Map<Report, Decided>> {
   const decided = new Map<Report, Decided>();
+  for (let left = reports; left.length > 0; ) {
+    const later = await decideRound(options, tenant, left, headers, decided);
+    const held = new Map<string, Outcome>();
+    for (const report of left) {
+      const outcome = decided.get(report)?.outcome;
+      if (outcome?.kind === 'failed' && outcome.problem.status === 503) held.set(report.work, outcome);
+    }
+    left = later.filter((report) => {
+      const outcome = held.get(report.work);
+      if (outcome !== undefined) decided.set(report, { outcome, first: true });
+      return outcome === undefined;
+    });
+  }
+  return decided;
+}
+
+/** Gives the reports that have to wait for the next round. */
+async function decideRound(
+  options: AcceptOptions,
+  tenant: string,
+  reports: readonly Report[],
+  headers: Headers,
+  decided: Map<Report, Decided>,
+): Promise<readonly Report[]> {
   const claimed = new Map<Report, Claim>();
+  const own = new Set<string>();
   const waiting = new Map<Report, Promise<Outcome>>();
+  const elsewhere = new Set<string>();
+  const later: Report[] = [];
   // All claims in one go, without waiting in between.
   for (const report of reports) {
+    if (elsewhere.has(report.work)) {
+      later.push(report);
+      continue;
+    }
     const standing = options.recent.find(report.key);
     if (standing !== undefined) {
       decided.set(report, { outcome: { kind: 'stands', standing, fresh: false }, first: false });
       continue;
     }
     const attempt = options.inFlight.claim(report.key, report.content);
-    if ('claim' in attempt) claimed.set(report, attempt.claim);
-    else waiting.set(report, attempt.other);
+    if ('claim' in attempt) {
+      claimed.set(report, attempt.claim);
+      own.add(report.key);
+      continue;
+    }
+    waiting.set(report, attempt.other);
+    if (!own.has(report.key)) elsewhere.add(report.work);
   }
   const settle = (report: Report, outcome: Outcome) => {
     const claim = claimed.get(report);
@@ -104,7 +144,7 @@ async function decide(
     for (const report of claimed.keys()) settle(report, { kind: 'failed', problem: logAway() });
   }
   for (const [report, other] of waiting) decided.set(report, { outcome: await other, first: false });
-  return decided;
+  return later;
 }
 
 type Settle = (report: Report, outcome: Outcome) => void;

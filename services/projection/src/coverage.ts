@@ -33,6 +33,8 @@ export interface CoverageOptions {
   readonly watch: ChangeWatch;
   /** The generation of a stream as the log has it now, or `null` while that is not known. */
   readonly generationOf: (stream: string) => number | null;
+  /** The last sequence of a stream as the log has it now, or `null` while the log does not answer. */
+  readonly endOf: (stream: string) => Promise<number | null>;
   readonly waitMs?: number;
 }
 
@@ -73,12 +75,21 @@ export function createCoverage(options: CoverageOptions): AwaitCoverage {
 type Step = () => Promise<'reached' | 'waiting' | 'lost'>;
 
 /** One after the other: the place, then the classes, then the signals made of the classes found by then. */
-function* stepsTo({ views, generationOf }: CoverageOptions, cover: Cover, position: StreamPosition): Generator<Step> {
+function* stepsTo(
+  { views, generationOf, endOf }: CoverageOptions,
+  cover: Cover,
+  position: StreamPosition,
+): Generator<Step> {
   const { tenant, work, depth } = cover;
   const { stream, generation, sequence } = position;
+  let withinLog = false;
   yield async () => {
     const place = await views.place(ARCHIVE_READER, stream);
-    if (place.generation === generation) return place.sequence >= sequence ? 'reached' : 'waiting';
+    if (place.generation === generation && place.sequence >= sequence) return 'reached';
+    // A position that this log never gave is one of a log that was thrown away: it will not come.
+    withinLog ||= sequence <= ((await endOf(stream)) ?? sequence);
+    if (!withinLog) return 'lost';
+    if (place.generation === generation) return 'waiting';
     const comes = generation === generationOf(stream) || (place.generation === nowhere.generation && generation > 0);
     return comes ? 'waiting' : 'lost';
   };

@@ -1,4 +1,5 @@
 import { readAccessSettings } from '@headway/access';
+import type { StreamName } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
 import { openReadModel } from '@headway/readmodel';
 import { createHttp, runService } from '@headway/runtime';
@@ -35,7 +36,12 @@ runService({
       checks: projecting.checks,
       publicHosts: settings.HEADWAY_PUBLIC_HOSTS,
     });
-    const covered = createCoverage({ views: model.views, watch, generationOf: projecting.generationOf });
+    const endOf = (stream: string) =>
+      log.describe(stream as StreamName).then(
+        ({ lastSequence }) => lastSequence,
+        () => null,
+      );
+    const covered = createCoverage({ views: model.views, watch, generationOf: projecting.generationOf, endOf });
     mountReading(http, { views: model.views, watch, covered });
     scope.onClose('HTTP', () => http.close());
     const url = await http.listen({ host: settings.HEADWAY_HOST, port: settings.HEADWAY_PORT });

@@ -1,3 +1,4 @@
+import type { StreamName } from '@headway/contracts';
 import { createHttp } from '@headway/runtime';
 import { eventually, startPostgres, type TestPostgres } from '@headway/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -30,7 +31,8 @@ async function service({ waitMs = 10_000 } = {}) {
     checks: projecting.checks,
     publicHosts: [],
   });
-  const covered = createCoverage({ views, watch: rig.watch, generationOf: projecting.generationOf, waitMs });
+  const endOf = async (stream: string) => (await rig.log.describe(stream as StreamName)).lastSequence;
+  const covered = createCoverage({ views, watch: rig.watch, generationOf: projecting.generationOf, endOf, waitMs });
   mountReading(app, { views, watch: rig.watch, covered });
   open.push({ stop: () => rig.stop() }, { stop: () => app.close() });
   const get = async (url: string) => {
@@ -151,6 +153,7 @@ describe('a read after a position', () => {
     const { rig, get } = await service();
     const failed = attempt();
     const done: string[] = [];
+    await rig.say(evidence('W-1', [failed]));
     const asked = Promise.all(
       ['/v1/works/W-1', '/v1/works/W-1/brief', '/v1/signals'].map(async (path) => {
         const answer = await get(`${path}?after=EVIDENCE:1:1`);
@@ -158,7 +161,6 @@ describe('a read after a position', () => {
         return answer;
       }),
     );
-    await rig.say(evidence('W-1', [failed]));
     await rig.settled();
     expect(done).toEqual([]);
     await rig.say(trajectory('W-1', 1, [assessed('W-1', failed, assessment('same-failure'))]));
@@ -184,7 +186,6 @@ describe('a read after a position', () => {
     const { rig, get } = await service({ waitMs: 60 });
     await rig.say(evidence('W-1', [attempt()]));
     await rig.settled();
-    expect((await get('/v1/works?after=EVIDENCE:1:99')).json()).toMatchObject({ status: 504, code: 'not_yet' });
     expect((await get('/v1/works/W-1?after=EVIDENCE:1:1')).json()).toMatchObject({ status: 504, code: 'not_yet' });
   });
 
@@ -192,7 +193,8 @@ describe('a read after a position', () => {
     const { rig, get } = await service({ waitMs: 60 });
     await rig.say(evidence('W-1', [attempt()]));
     await rig.settled();
-    expect((await get('/v1/works?after=EVIDENCE:7:1')).json()).toMatchObject({ status: 410, code: 'position_lost' });
+    for (const after of ['EVIDENCE:7:1', 'EVIDENCE:1:99'])
+      expect((await get(`/v1/works?after=${after}`)).json()).toMatchObject({ status: 410, code: 'position_lost' });
     for (const after of ['nonsense', 'EVIDENCE:1', 'FEED:1:1', 'EVIDENCE:1:-1'])
       expect((await get(`/v1/works?after=${after}`)).json()).toMatchObject({ code: 'invalid_parameter' });
   });

@@ -53,7 +53,7 @@ const lifecycle = z.object({
 });
 
 /**
- * The evidence that a client may report, by type (design 3.1). The unknown members of `data` are kept in the log and
+ * The evidence that a client may report, by type. The unknown members of `data` are kept in the log and
  * ignored by every rule, so that a newer client never has its report refused.
  */
 export const evidenceData = {

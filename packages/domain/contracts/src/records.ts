@@ -39,6 +39,16 @@ export interface SignalsRecord {
   readonly events: readonly SignalEvent[];
   /** The signaller's state after the events, the open set included; its shape belongs to `trajectory`. */
   readonly state: unknown;
+  /**
+   * Where the state is too large for one record: by the name of each of its parts, the sequence in RECORD of the record
+   * with its newest version. `state` is then what belongs to no part.
+   */
+  readonly parts?: Readonly<Record<string, number>>;
+  /**
+   * This record holds some parts in `state`, by name, no event, and the `covered` of before. It counts once a later
+   * record names it in `parts`; `head` is the sequence of the newest record that is not of this kind, 0 = there is none.
+   */
+  readonly partsOnly?: { readonly head: number };
 }
 
 /**

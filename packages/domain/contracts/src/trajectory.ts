@@ -1,4 +1,4 @@
-/** What the classifier says, and the messages it says it in (design 3.3 and 3.4). */
+/** What the classifier says, and the messages it says it in. */
 
 export const trajectoryClasses = ['productive', 'slow', 'stagnating', 'thrashing', 'awaiting-wake', 'unknown'] as const;
 export type TrajectoryClass = (typeof trajectoryClasses)[number];
@@ -24,7 +24,7 @@ export const ruleClasses = {
 } as const satisfies Record<string, TrajectoryClass>;
 export type RuleId = keyof typeof ruleClasses;
 
-/** The numbers of design 3.3. Part of every assessment, so that it can be judged by what it was judged with. */
+/** The numbers of the rules. Part of every assessment, so that it can be judged by what it was judged with. */
 export interface Policy {
   /** Grows with each change of a tenant's numbers; 0 = the defaults. */
   readonly version: number;

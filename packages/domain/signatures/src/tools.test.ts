@@ -173,7 +173,7 @@ describe('what differs between runs is masked', () => {
     ['rule', 'src/a.ts:1:2 lint/style/useConst', 'src/a.ts:1:2 lint/style/noVar'],
     ['symbol', "error TS2304: Cannot find name 'cart'.", "error TS2304: Cannot find name 'item'."],
     ['number in a test name', '✖ waits 5 seconds (12ms)', '✖ waits 6 seconds (12ms)'],
-    ['file', '/work/x/src/cart.ts:1:1: error: broken', '/work/x/src/item.ts:1:1: error: broken'],
+    ['file', '/srv/x/src/cart.ts:1:1: error: broken', '/srv/x/src/item.ts:1:1: error: broken'],
   ])('but the %s keeps its meaning', (_what, one, two) => {
     expect(keys(one).length).toBeGreaterThan(0);
     expect(keys(one)).not.toEqual(keys(two));

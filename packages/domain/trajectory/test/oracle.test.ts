@@ -28,7 +28,7 @@ test.each([
   },
 );
 
-test('the histories come to every rule, and to every end of a signal', () => {
+test('the histories come to every rule, and to every end of a signal', { timeout: 60_000 }, () => {
   const seen = new Set<string>();
   const see = ({ works, shared }: Picture): void => {
     for (const line of Object.values(works)) {

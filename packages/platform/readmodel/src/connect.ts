@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
 import type { Database } from './tables.ts';
@@ -7,6 +8,12 @@ export const STATEMENT_TIMEOUT = 30_000;
 /** How long a new connection may take. Milliseconds. */
 export const CONNECT_TIMEOUT = 5_000;
 
+/**
+ * A connection on which nothing moves for so long while it is in use is given up: longer than any statement may run, so
+ * nobody is at the other end any more, and the system itself would notice only after minutes. Milliseconds.
+ */
+export const SILENCE = STATEMENT_TIMEOUT + 10_000;
+
 const INT8 = 20;
 
 export interface Connecting {
@@ -15,6 +22,8 @@ export interface Connecting {
   readonly connections: number;
   /** Shown in the server's list of connections. */
   readonly name: string;
+  /** {@link SILENCE} unless told. */
+  readonly silenceMs?: number;
 }
 
 /** Sequences and changes stay far below 2^53, so that `bigint` columns are read as numbers. */
@@ -26,7 +35,7 @@ const types = {
 };
 
 /** A pool that outlives the loss of its connections: the next statement opens a new one. */
-export function openPool({ url, connections, name }: Connecting): pg.Pool {
+export function openPool({ url, connections, name, silenceMs = SILENCE }: Connecting): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
@@ -34,9 +43,16 @@ export function openPool({ url, connections, name }: Connecting): pg.Pool {
     statement_timeout: STATEMENT_TIMEOUT,
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     types,
+    stream: () => {
+      const socket = new Socket();
+      const giveUp = () => socket.destroy(new Error(`Connection terminated: no answer within ${silenceMs} ms`));
+      return socket.setTimeout(silenceMs, giveUp);
+    },
   });
   // An idle connection that breaks is told here and nowhere else; unheard, it would end the process.
   pool.on('error', () => undefined);
+  // The same for one that breaks while it is lent out, between two statements of a transaction: the next of them fails.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 

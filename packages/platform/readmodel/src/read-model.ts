@@ -64,11 +64,13 @@ export interface Opening {
   readonly connections?: number;
   /** Shown in the server's list of connections. */
   readonly name?: string;
+  /** How long a connection in use may be silent before it is given up; longer than any statement may run. */
+  readonly silenceMs?: number;
 }
 
 /** Opens the read model. Connects with the first statement; run `migrate` before. */
-export const openReadModel = ({ url, connections = DEFAULT_CONNECTIONS, name = 'headway' }: Opening): ReadModel =>
-  readModelOver(openPool({ url, connections, name }));
+export const openReadModel = ({ connections = DEFAULT_CONNECTIONS, name = 'headway', ...more }: Opening): ReadModel =>
+  readModelOver(openPool({ ...more, connections, name }));
 
 /** The read model over a pool of connections that is given: for tests that let statements fail. */
 export function readModelOver(pool: PostgresPool): ReadModel {

@@ -265,3 +265,16 @@ test('a lost connection is replaced: the next statement works', async () => {
     .poll(() => model.ping().then(() => 'answers', String), { timeout: 10_000, interval: 20 })
     .toBe('answers');
 });
+
+test('a connection lost in the midst of a transaction fails that one and nothing else: not the process', async () => {
+  const own = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'headway'`;
+  const left = `select count(*)::int as count from pg_stat_activity where application_name = 'headway'`;
+  const broken = model.writer.advance(step(nowhere, 1), async () => {
+    await admin.query(own);
+    await expect.poll(async () => (await admin.query(left)).rows[0].count, { timeout: 10_000 }).toBe(0);
+  });
+  await expect(broken).rejects.toThrow();
+  await expect
+    .poll(() => model.ping().then(() => 'answers', String), { timeout: 10_000, interval: 20 })
+    .toBe('answers');
+});

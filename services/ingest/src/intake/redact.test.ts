@@ -69,7 +69,7 @@ describe('secrets', () => {
     'token: unexpected end',
     'not ok 3 - rejects a bearer without a scheme',
     'http://localhost:4680/@fs/src/main.ts',
-    'at Object.<anonymous> (file:///work/a@b/c.test.ts:10:5)',
+    'at Object.<anonymous> (file:///srv/a@b/c.test.ts:10:5)',
     'password: null',
     'PASSWORD=$DB_PASSWORD run',
     'user@example.com',
