@@ -1,5 +1,5 @@
 import type { EvidenceOf } from '@headway/contracts';
-import { observeWork } from './done.ts';
+import { isConfirmed, observeWork } from './done.ts';
 import { outcomeOf } from './failing-set.ts';
 import { type Failures, failuresOf, signatureOfAttempt } from './failures.ts';
 import { isDue, settleFileReturns } from './file-states.ts';
@@ -62,7 +62,8 @@ function foldPass(draft: Draft, index: number, attempt: Attempt, at: DiffId): vo
   const gate = gateAt(draft, index);
   if (gate.pass[1] === 0) draft.progress += 1;
   replaceGate(draft, index, afterPass(gate, draft.attempts, at, draft.diffs));
-  if (attempt.stage === 'done' && at !== NONE) draft.doneGateAt = at;
+  // What was confirmed once stays so, whatever state a gate passes on later.
+  if (attempt.stage === 'done' && at !== NONE && !isConfirmed(draft)) draft.doneGateAt = at;
   substantive(draft, attempt.stage === 'prep' ? 'passed-prep' : null);
 }
 

@@ -331,6 +331,8 @@ describe('phase and incarnation', () => {
     expect(judged([claimed(), passed('A'), done()]).phase).toBe('done-claimed');
     expect(judged([claimed(), passed('A'), done('worker'), passed('A', { stage: 'done' })]).phase).toBe('done');
     expect(judged([claimed(), passed('A', { stage: 'done' }), passed('B'), done('worker')]).phase).toBe('done-claimed');
+    const confirmed = [claimed(), passed('A', { stage: 'done' }), done('worker')];
+    expect(judged([...confirmed, passed('B', { stage: 'done' })]).phase).toBe('done');
     expect(judged([claimed(), passed('A'), done('worker'), done('ci')]).phase).toBe('done');
   });
   test('released ends what is active', () => {
