@@ -54,7 +54,9 @@ function incarnationOf(state: WorkState, fact: EvidenceEvent): number {
 }
 
 const isIgnored = (fact: EvidenceEvent): boolean =>
-  fact.type === 'headway.usage.recorded' || fact.type === 'headway.signal.sent';
+  fact.type === 'headway.usage.recorded' ||
+  fact.type === 'headway.signal.sent' ||
+  (fact.type === 'headway.checkpoint.recorded' && fact.data.by === 'harness' && !fact.data.diff);
 
 function fold(draft: Draft, fact: EvidenceEvent, policy: Policy): void {
   switch (fact.type) {
