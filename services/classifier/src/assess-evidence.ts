@@ -3,6 +3,7 @@ import type { LogMessage } from '@headway/eventlog';
 import { type Fact, judgeEvidence } from '@headway/trajectory';
 import type { Answers } from './apply-answers.ts';
 import { type Poisoned, Unfoldable } from './poisoned.ts';
+import { inTraceOf } from './tracing.ts';
 import type { Turn } from './turn.ts';
 import { PENDING_BYTES, type Work, type Works } from './works.ts';
 
@@ -26,7 +27,12 @@ export async function assessEvidence(parts: AssessingParts, messages: readonly L
     if (meaning?.kind === 'evidence' && parts.owns(meaning.partition)) {
       const work = await parts.works.open(meaning.tenant, meaning.work);
       if (message.sequence > work.covered)
-        await unlessPoisoned(parts, work, message, () => foldCommit(parts, work, message));
+        await unlessPoisoned(parts, work, message, () =>
+          inTraceOf('assess evidence', message.headers, (trace) => {
+            work.trace = trace;
+            return foldCommit(parts, work, message);
+          }),
+        );
     }
   }
   await parts.works.record();

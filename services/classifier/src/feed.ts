@@ -10,6 +10,7 @@ import {
 import type { LogMessage } from '@headway/eventlog';
 import { LogUnavailable } from '@headway/eventlog';
 import type { TrajectoryLog } from './ports.ts';
+import { type Headers, inTraceOf } from './tracing.ts';
 import { allWritten } from './works.ts';
 
 /** Digits of a signature that stand in a subject and are shown to people. */
@@ -44,19 +45,26 @@ export function announcementsOf(message: LogMessage): readonly Announcement[] {
 
 /** What is announced of one work keeps its order: the log may reorder what is under way at once. */
 export async function announce(log: TrajectoryLog, messages: readonly LogMessage[]): Promise<void> {
-  const byWork = new Map<string, Announcement[]>();
-  for (const announcement of messages.flatMap(announcementsOf)) {
-    const { about } = announcement;
-    const before = byWork.get(about);
-    if (before === undefined) byWork.set(about, [announcement]);
-    else before.push(announcement);
+  const byWork = new Map<string, Traced[]>();
+  for (const message of messages) {
+    for (const announcement of announcementsOf(message)) {
+      const traced = { ...announcement, trace: message.headers };
+      const before = byWork.get(traced.about);
+      if (before === undefined) byWork.set(traced.about, [traced]);
+      else before.push(traced);
+    }
   }
   await allWritten([...byWork.values()].map((announcements) => inOrder(log, announcements)));
 }
 
-async function inOrder(log: TrajectoryLog, announcements: readonly Announcement[]): Promise<void> {
-  for (const { subject, id, event } of announcements) {
-    const answer = await log.append({ subject, messageId: id, payload: Buffer.from(JSON.stringify(event), 'utf8') });
+type Traced = Announcement & { readonly trace: Headers };
+
+async function inOrder(log: TrajectoryLog, announcements: readonly Traced[]): Promise<void> {
+  for (const { subject, id, event, trace } of announcements) {
+    const payload = Buffer.from(JSON.stringify(event), 'utf8');
+    const answer = await inTraceOf('announce', trace, (headers) =>
+      log.append({ subject, messageId: id, payload, headers }),
+    );
     if (answer.outcome === 'unavailable' || answer.outcome === 'conflict') throw new LogUnavailable(answer.reason);
   }
 }

@@ -10,6 +10,7 @@ import { type LogMessage, LogUnavailable, MAX_PAYLOAD_BYTES } from '@headway/eve
 import { initialSignals, type SignalsState, signal } from '@headway/trajectory';
 import { Fenced, type TrajectoryLog } from './ports.ts';
 import { changedParts, partNames, type RecordedPart, readSignals, WHOLE_BYTES } from './signals-state.ts';
+import { type Headers, inTraceOf, untraced } from './tracing.ts';
 import { allWritten } from './works.ts';
 
 /** Events of one tenant that are gathered before they are recorded, in bytes of JSON. */
@@ -29,6 +30,8 @@ interface Tenant {
   state: SignalsState;
   pending: SignalEvent[];
   pendingBytes: number;
+  /** The trace of the record that caused the newest pending event. */
+  trace: Headers;
   /** Readers wait for a record, also if it tells of no signal: a reply was judged. */
   owed: boolean;
   /** The state moved since it was recorded. */
@@ -61,7 +64,7 @@ export async function loadSignaller(log: TrajectoryLog): Promise<Signaller> {
     }
   }
 
-  const append = async (tenant: Tenant, payload: Uint8Array, about: string) => {
+  const append = async (tenant: Tenant, payload: Uint8Array, about: string, headers = untraced) => {
     const subject = subjects.signals(tenant.tenant);
     if (payload.length > MAX_PAYLOAD_BYTES)
       throw new RangeError(
@@ -70,6 +73,7 @@ export async function loadSignaller(log: TrajectoryLog): Promise<Signaller> {
     const answer = await log.append({
       subject,
       payload,
+      headers,
       expectedLastSequence: tenant.sequence,
       messageId: `${subject}.${tenant.sequence}.${about}`,
     });
@@ -100,10 +104,13 @@ export async function loadSignaller(log: TrajectoryLog): Promise<Signaller> {
       whole !== null && whole.length <= WHOLE_BYTES
         ? whole
         : encodeRecord({ v: 1, covered, events, state: { v: state.v }, parts: await writeParts(tenant) });
-    tenant.head = await append(tenant, payload, String(covered));
+    tenant.head = await inTraceOf('record signals', tenant.trace, (trace) =>
+      append(tenant, payload, String(covered), trace),
+    );
     tenant.recorded = covered;
     tenant.pending = [];
     tenant.pendingBytes = 0;
+    tenant.trace = untraced;
     tenant.owed = false;
     tenant.moved = false;
   };
@@ -119,6 +126,7 @@ export async function loadSignaller(log: TrajectoryLog): Promise<Signaller> {
       const judged = signal(tenant.state, event, tenant.tenant);
       tenant.state = judged.state;
       tenant.pending.push(...judged.events);
+      if (judged.events.length > 0) tenant.trace = message.headers;
       for (const raised of judged.events) tenant.pendingBytes += JSON.stringify(raised).length;
     }
     tenant.covered = message.sequence;
@@ -152,6 +160,7 @@ const unrecorded = (tenant: string): Tenant => ({
   state: initialSignals(),
   pending: [],
   pendingBytes: 0,
+  trace: untraced,
   owed: false,
   moved: false,
 });

@@ -12,6 +12,7 @@ import {
 import { LogUnavailable } from '@headway/eventlog';
 import { awaitsTick, initialState, type WorkState } from '@headway/trajectory';
 import { Fenced, type TrajectoryLog } from './ports.ts';
+import { type Headers, untraced } from './tracing.ts';
 
 /** Works whose folded state is kept in memory; the others are read from the log when evidence of them arrives. */
 export const CACHED_WORKS = 20_000;
@@ -39,6 +40,8 @@ export interface Work {
   state: WorkState;
   pending: TrajectoryEvent[];
   pendingBytes: number;
+  /** The trace of what was folded last: what the record of it carries on. */
+  trace: Headers;
   changed: boolean;
 }
 
@@ -115,6 +118,7 @@ export async function loadWorks(
     const answer = await log.append({
       subject,
       payload: encodeRecord(record),
+      headers: work.trace,
       expectedLastSequence: work.sequence,
       // Equal only for an attempt to write the same record again.
       messageId: `${subject}.${work.sequence}.${work.covered}.${work.within}.${work.answered}`,
@@ -125,6 +129,7 @@ export async function loadWorks(
     if (work.awaits) work.awaitsSince ??= work.sequence;
     work.pending = [];
     work.pendingBytes = 0;
+    work.trace = untraced;
     work.changed = false;
     changed.delete(work);
     known.add(subject);
@@ -179,6 +184,7 @@ const unrecorded = (tenant: string, work: string): Work => ({
   state: initialState(),
   pending: [],
   pendingBytes: 0,
+  trace: untraced,
   changed: false,
 });
 

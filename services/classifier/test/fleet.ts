@@ -99,11 +99,17 @@ export const replied = (work: string, signal: string, intent = 'AGREE', from = '
   });
 
 /** Puts events of one work into the log as one commit. */
-export async function accept(log: EventLog, tenant: string, events: readonly EvidenceEvent[]): Promise<number> {
+export async function accept(
+  log: EventLog,
+  tenant: string,
+  events: readonly EvidenceEvent[],
+  headers: Readonly<Record<string, string>> = {},
+): Promise<number> {
   const [first] = events;
   if (first === undefined) throw new Error('a commit has events');
   const answer = await log.append({
     subject: subjects.evidence(tenant, first.subject),
+    headers,
     payload: Buffer.from(JSON.stringify({ v: 1, events, contents: events.map(contentDigest) })),
   });
   if (answer.outcome !== 'appended') throw new Error(answer.outcome);

@@ -135,6 +135,23 @@ describe('a replica of the classifier', () => {
     await eventually(async () => (await raisedSignals(log)).length === 1);
   });
 
+  it('carries the trace of the evidence on to the signal that it caused, and begins none where there is none', async () => {
+    const log = createMemoryLog();
+    start(log);
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+    await accept(log, 't', [failed('W-1', ['a'], 'd1'), failed('W-1', ['a'], 'd1')]);
+    await coveredRecord(log, 't', 'W-1', 1);
+    await accept(log, 't', [failed('W-1', ['a'], 'd1')], { traceparent: `00-${trace}-00f067aa0ba902b7-01` });
+    const [raised] = await eventually(async () => {
+      const messages = await announced(log, 'trajectory.signal.');
+      return messages.length > 0 ? messages : null;
+    });
+    expect(raised?.headers.traceparent).toContain(trace);
+    const traced = (await everything(log, STREAMS.feed)).filter(({ headers }) => headers.traceparent !== undefined);
+    expect(traced.every(({ headers }) => headers.traceparent?.includes(trace))).toBe(true);
+    expect(traced.length).toBeLessThan((await everything(log, STREAMS.feed)).length);
+  });
+
   it('keeps tenants apart', async () => {
     const log = createMemoryLog();
     start(log);
