@@ -32,13 +32,13 @@ export interface Expectation {
   readonly done?: boolean;
 }
 
-const folder = process.env.HEADWAY_CASES ?? join(repositoryRoot, '..', 'shared', 'cases', 'trajectory');
+const folder = join(process.env.HEADWAY_CASES ?? join(repositoryRoot, '..', 'shared', 'cases'), 'trajectory');
 
 /** The labelled trajectories, where this machine has them; else none, and a line that says so. */
 export function readCases(): readonly Case[] {
   if (!existsSync(folder)) {
     process.stderr.write(
-      `skipped: there are no labelled trajectories at ${folder}; set HEADWAY_CASES to their folder\n`,
+      `skipped: there are no labelled trajectories at ${folder}; set HEADWAY_CASES to the folder that holds trajectory/\n`,
     );
     return [];
   }
