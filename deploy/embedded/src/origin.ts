@@ -9,6 +9,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { problem } from '@headway/contracts';
 import { type Routes, serviceFor } from './routes.ts';
 import { StartError } from './terminal.ts';
 
@@ -33,18 +34,20 @@ function endToEnd(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && !named.includes(name)));
 }
 
-function problem(response: ServerResponse, status: 502 | 503 | 404, detail: string): void {
+type OriginProblem = 'not_found' | 'service_unavailable' | 'service_broke_off';
+
+function refuse(response: ServerResponse, code: OriginProblem, detail: string): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  const titles = { 404: 'Not Found', 502: 'Bad Gateway', 503: 'Service Unavailable' } as const;
-  const body = JSON.stringify({ type: 'about:blank', title: titles[status], status, detail });
-  response.writeHead(status, {
+  const told = problem(code, detail);
+  const body = JSON.stringify(told);
+  response.writeHead(told.status, {
     'content-type': 'application/problem+json',
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
-    ...(status === 404 ? {} : { 'retry-after': '1' }),
+    ...(code === 'not_found' ? {} : { 'retry-after': '1' }),
   });
   response.end(body);
 }
@@ -87,7 +90,7 @@ function forward(
       forward(incoming, response, agent, port, service);
       return;
     }
-    problem(response, 502, `${service} did not answer (${error.code ?? error.message}). Try again.`);
+    refuse(response, 'service_broke_off', `${service} did not answer (${error.code ?? error.message}). Try again.`);
   });
   response.on('close', () => {
     if (!response.writableFinished) outgoing.destroy();
@@ -118,9 +121,10 @@ export async function openOrigin(
   const agent = new Agent({ keepAlive: true });
   const server = createServer((incoming, response) => {
     const service = serviceFor(routes, incoming.method ?? 'GET', incoming.url ?? '/');
-    if (service === undefined) return problem(response, 404, 'No service answers this method and path.');
+    if (service === undefined) return refuse(response, 'not_found', 'No service answers this method and path.');
     const port = portOf(service);
-    if (port === undefined) return problem(response, 503, `${service} is not running. It is started again; try again.`);
+    if (port === undefined)
+      return refuse(response, 'service_unavailable', `${service} is not running. It is started again; try again.`);
     forward(incoming, response, agent, port, service);
   });
   // A stream of server-sent events has no end that a timeout could wait for.

@@ -124,10 +124,14 @@ test('a service that does not run is answered for with 503, one that breaks off 
   const down = await fetch(`http://127.0.0.1:${origin.port}/v1/events`, { method: 'POST', body: 'x' });
   expect(down.status).toBe(503);
   expect(down.headers.get('content-type')).toBe('application/problem+json');
-  expect(await down.json()).toMatchObject({ status: 503, title: 'Service Unavailable' });
+  expect(await down.json()).toMatchObject({ status: 503, code: 'service_unavailable' });
   const broken = await fetch(`http://127.0.0.1:${origin.port}/`);
   expect(broken.status).toBe(502);
-  expect(await broken.json()).toMatchObject({ status: 502, detail: expect.stringContaining('projection') });
+  expect(await broken.json()).toMatchObject({
+    status: 502,
+    code: 'service_broke_off',
+    detail: expect.stringContaining('projection'),
+  });
 });
 
 test('an answer that breaks off in the middle breaks off for the client too', async () => {
