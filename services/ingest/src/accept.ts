@@ -162,7 +162,8 @@ async function decideClaimed(
   let archived: Awaited<ReturnType<typeof archive.lookup>>;
   try {
     archived = await archive.lookup(keys);
-  } catch {
+  } catch (error) {
+    options.logger.warn({ err: error }, 'the archive cannot be asked for known identities');
     for (const report of reports) settle(report, { kind: 'failed', problem: storeAway() });
     return;
   }
