@@ -1,5 +1,6 @@
 import { type PostgresPool, sql } from 'kysely';
 import { type IdentityArchive, identityArchive, readArchive } from './archive.ts';
+import { type BusRecords, busRecords } from './bus/records.ts';
 import { openPool, over } from './connect.ts';
 import type { ArchivedMessage, WorkRow } from './rows.ts';
 import { changedWorks, newestChange } from './views/changes.ts';
@@ -23,6 +24,7 @@ import {
   type WorkQuery,
 } from './views/works.ts';
 import { type Advance, advance, type Changes, type Step } from './write/advance.ts';
+import { findIdentities, type StandingIdentity } from './write/identities.ts';
 import { type Place, type ReaderPlace, readPlace } from './write/positions.ts';
 
 /** Connections of one process, unless told otherwise. */
@@ -53,6 +55,8 @@ export interface ReadModel {
   readonly writer: ReadModelWriter;
   readonly views: ReadModelViews;
   readonly identities: IdentityArchive;
+  readonly bus: BusRecords;
+  findIdentities(keys: readonly string[]): Promise<Map<string, StandingIdentity>>;
   readArchive(stream: string, after?: Place): AsyncGenerator<ArchivedMessage>;
   /** Resolves when Postgres answers and the schema is there; throws with the reason otherwise. */
   ping(): Promise<void>;
@@ -94,6 +98,8 @@ export function readModelOver(pool: PostgresPool): ReadModel {
       signalledUpTo: (tenant) => signalledUpTo(db, tenant),
     },
     identities: identityArchive(db),
+    bus: busRecords(db),
+    findIdentities: (keys) => findIdentities(db, keys),
     readArchive: (stream, after) => readArchive(db, stream, after),
     ping: async () => {
       await sql`select change from headway.changes`.execute(db);
