@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { ADMIN_USER } from '@headway/bus-users';
 import { dataFolder } from './data-folder.ts';
 import { runJob } from './jobs.ts';
 import type { Kept } from './keep-running.ts';
@@ -93,22 +94,23 @@ async function start(context: Supervision, programs: Programs, parts: Parts): Pr
   );
   stopping.throwIfAborted();
 
-  const env = {
+  const environmentOf = (user: string): NodeJS.ProcessEnv => ({
     ...settings.environment,
-    HEADWAY_NATS_URL: nats.url,
-    HEADWAY_POSTGRES_URL: postgres.url,
+    HEADWAY_NATS_URL: nats.urlOf(user),
+    HEADWAY_POSTGRES_URL: postgres.urlOf(user),
     HEADWAY_PUBLIC_URL: settings.publicUrl ?? url,
     HEADWAY_OPERATOR_TOKEN_FILE: data.tokenFile,
     HEADWAY_LOG_LEVEL: settings.environment.HEADWAY_LOG_LEVEL ?? 'info',
-  };
+  });
   for (const job of programs.jobs) {
     terminal.say(`preparing ${job.name}`);
-    await runJob(job, env, context);
+    await runJob(job, environmentOf(ADMIN_USER), context);
   }
   if (programs.services.length > 0) {
     terminal.say(`starting ${programs.services.map(({ name }) => name).join(', ')}`);
   }
-  for (const service of programs.services) parts.services.push(keepService(service, env, context));
+  for (const service of programs.services)
+    parts.services.push(keepService(service, environmentOf(service.name), context));
   await Promise.all(parts.services.map((service) => serviceReady(service, stopping)));
 
   data.announce({ pid: process.pid, url });
