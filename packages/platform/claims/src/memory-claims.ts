@@ -13,9 +13,7 @@ export function createMemoryClaims(clock: Clock): Claims {
   const isLive = (row: Row) => row.until > clock.now();
   const holds = (claim: Claim) => {
     const row = rows.get(claim.resource);
-    return (
-      row !== undefined && isLive(row) && !row.waiting && row.epoch === claim.epoch && row.holder === claim.holder
-    );
+    return row !== undefined && isLive(row) && !row.waiting && row.epoch === claim.epoch && row.holder === claim.holder;
   };
   const isFree = (row: Row | undefined, holder: string) =>
     row === undefined || !isLive(row) || (row.waiting && row.holder === holder);
