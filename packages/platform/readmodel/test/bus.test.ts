@@ -82,7 +82,7 @@ const parts = () => ({
   readArchive: model.readArchive,
   findIdentities: model.findIdentities,
 });
-const level = () => createLevel({ log: bus.log, records: model.bus }).check();
+const level = () => createLevel({ log: bus.log, streams: ['EVIDENCE', 'RECORD'], records: model.bus }).check();
 
 const event = (id: string, work: string) => ({
   specversion: '1.0' as const,
@@ -181,7 +181,7 @@ describe('a bus that lost its tail', () => {
     await archive('EVIDENCE', 8);
     await archive('RECORD');
     const before = bare(await everything('EVIDENCE'));
-    const level = createLevel({ log: bus.log, records: model.bus });
+    const level = createLevel({ log: bus.log, streams: ['EVIDENCE', 'RECORD'], records: model.bus });
     expect(await level.check()).toBeNull();
     await goBackTo(copy);
 
