@@ -1,3 +1,4 @@
+import type { StreamPosition } from '@headway/contracts';
 import { type PostgresPool, sql } from 'kysely';
 import { type IdentityArchive, identityArchive, readArchive } from './archive.ts';
 import { type BusRecords, busRecords } from './bus/records.ts';
@@ -5,6 +6,7 @@ import { openPool, over } from './connect.ts';
 import type { ArchivedMessage, WorkRow } from './rows.ts';
 import { changedWorks, newestChange } from './views/changes.ts';
 import { type CoverageQuery, classifiedBy, signalledUpTo } from './views/coverage.ts';
+import { type PositionFate, positionFate } from './views/position-fate.ts';
 import {
   type ChangeWindow,
   changedSignals,
@@ -49,6 +51,7 @@ export interface ReadModelViews {
   changedSignals(window: ChangeWindow): Promise<SignalWithWorks[]>;
   classifiedBy(query: CoverageQuery): Promise<number | null>;
   signalledUpTo(tenant: string): Promise<number>;
+  positionFate(position: StreamPosition): Promise<PositionFate>;
 }
 
 export interface ReadModel {
@@ -96,6 +99,7 @@ export function readModelOver(pool: PostgresPool): ReadModel {
       changedSignals: (window) => changedSignals(db, window),
       classifiedBy: (query) => classifiedBy(db, query),
       signalledUpTo: (tenant) => signalledUpTo(db, tenant),
+      positionFate: (position) => positionFate(db, position),
     },
     identities: identityArchive(db),
     bus: busRecords(db),
