@@ -1,5 +1,5 @@
 import { type EvidenceCommit, encodeRecord, STREAMS, subjects } from '@headway/contracts';
-import { connectJetStreamLog, type JetStreamLog, provisionStreams } from '@headway/eventlog';
+import { clusterIsSafe, connectJetStreamLog, type JetStreamLog, provisionStreams } from '@headway/eventlog';
 import { startNatsCluster, type TestNatsCluster } from '@headway/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
@@ -9,9 +9,11 @@ const WRITERS = 50;
 const PATIENCE = 20;
 
 let cluster: TestNatsCluster;
-let log: JetStreamLog;
+let log: JetStreamLog | undefined;
 beforeAll(async () => {
   cluster = await startNatsCluster();
+  // Provisioning refuses such a cluster: see the log's own tests.
+  if (!clusterIsSafe(cluster.version)) return;
   const access = { servers: cluster.url, name: 'chaos', replicas: 3 };
   await provisionStreams(access);
   await cluster.whole(STREAMS.evidence);
@@ -30,7 +32,9 @@ export function describeLeaderKills(size: {
 }) {
   it(`loses and doubles nothing of ${size.events} events while ${size.kills} leaders are killed`, {
     timeout: 1_200_000,
-  }, async () => {
+  }, async (context) => {
+    if (log === undefined) return context.skip(`nats-server ${cluster.version} is refused as a cluster`);
+    const appending = log;
     const told = new Map<string, number>();
     const state = { next: 0, retried: 0 };
     const messages = Math.ceil(size.events / size.packed);
@@ -47,7 +51,7 @@ export function describeLeaderKills(size: {
           expectedLastSequence: last,
         };
         for (let attempt = 1; ; attempt += 1) {
-          const answer = await log.append(message);
+          const answer = await appending.append(message);
           if (answer.outcome === 'appended' || answer.outcome === 'duplicate') {
             last = answer.position.sequence;
             told.set(message.messageId, last);
@@ -69,7 +73,7 @@ export function describeLeaderKills(size: {
         await cluster.whole(STREAMS.evidence);
       }
     };
-    const reading = readAll(messages);
+    const reading = readAll(appending, messages);
     await Promise.all([killing(), ...Array.from({ length: WRITERS }, (_, number) => writer(number))]);
     const read = await reading;
     const times = new Map<string, number>();
@@ -100,11 +104,11 @@ const commitOf = (at: number, packed: number): Uint8Array =>
   });
 
 /** The message ids in the order of the stream, as a reader sees them that is there all the time. */
-async function readAll(messages: number): Promise<string[]> {
+async function readAll(from: JetStreamLog, messages: number): Promise<string[]> {
   const stopping = new AbortController();
   const read: string[] = [];
   const filters = [subjects.allEvidence];
-  for await (const batch of log.read({
+  for await (const batch of from.read({
     stream: STREAMS.evidence,
     filters,
     after: 0,

@@ -39,6 +39,7 @@ export async function provisionStreams(options: ProvisionOptions): Promise<reado
   try {
     const manager = await managerOver(connection);
     const replicas = options.replicas ?? 1;
+    checkCluster(connection.info?.version ?? 'unknown', replicas);
     const done: Provisioned[] = [];
     for (const declaration of DECLARED_STREAMS)
       done.push(
@@ -89,6 +90,27 @@ const refusal = (stream: string, why: string): Provisioned => ({
   change: 'refused',
   refused: `is left as it is: ${why}. Its messages are safe; \`headway bus restore\` makes a stream anew from the archive once it is deleted`,
 });
+
+/**
+ * Older clusters take two appends that expect the same sequence (nats-server issue 4320), or expect that there is none
+ * (5644): every fence of Headway would be open.
+ */
+const CLUSTER_SINCE = [2, 10, 19] as const;
+
+/** Whether several servers of this version refuse the second of two appends that expect the same sequence. */
+export function clusterIsSafe(version: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split(/[.-]/).map(Number);
+  const [oldestMajor, oldestMinor, oldestPatch] = CLUSTER_SINCE;
+  if (major !== oldestMajor) return major > oldestMajor;
+  return minor === oldestMinor ? patch >= oldestPatch : minor > oldestMinor;
+}
+
+function checkCluster(version: string, replicas: number): void {
+  if (replicas === 1 || clusterIsSafe(version)) return;
+  throw new RangeError(
+    `nats-server ${version} with ${replicas} replicas takes two appends that expect the same sequence: run ${CLUSTER_SINCE.join('.')} or newer, or one replica`,
+  );
+}
 
 /** What cannot be changed later. */
 export const FOR_EVER = { storage: StorageType.File, retention: RetentionPolicy.Limits } as const;
