@@ -13,9 +13,7 @@ export function createMemoryClaims(clock: Clock): Claims {
   const isLive = (row: Row) => row.until > clock.now();
   const holds = (claim: Claim) => {
     const row = rows.get(claim.resource);
-    return (
-      row !== undefined && isLive(row) && !row.waiting && row.epoch === claim.epoch && row.holder === claim.holder
-    );
+    return row !== undefined && isLive(row) && !row.waiting && row.epoch === claim.epoch && row.holder === claim.holder;
   };
   const isFree = (row: Row | undefined, holder: string) =>
     row === undefined || !isLive(row) || (row.waiting && row.holder === holder);
@@ -37,7 +35,9 @@ export function createMemoryClaims(clock: Clock): Claims {
       return kept;
     },
     release: async (claims) => {
-      for (const claim of claims.filter(holds)) rows.set(claim.resource, { ...claim, waiting: false, until: 0 });
+      const given = claims.filter(holds);
+      for (const claim of given) rows.set(claim.resource, { ...claim, waiting: false, until: 0 });
+      return given;
     },
     wait: async (claims, reservedSeconds) =>
       claims.filter(holds).map(({ resource, holder, epoch }) => {
