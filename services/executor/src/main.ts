@@ -6,6 +6,7 @@ import { STREAMS } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
 import { pause, runService } from '@headway/runtime';
 import { createHttpAdapter } from './adapters/http.ts';
+import { createPostgresRowAdapter } from './adapters/postgres-row.ts';
 import { config } from './config.ts';
 import { createExecutor } from './executor.ts';
 import { readFailpoints } from './failpoints.ts';
@@ -26,7 +27,7 @@ runService({
     scope.onClose('claims', () => claims.close());
     const journal = connectPostgresJournal({ url });
     scope.onClose('journal', () => journal.close());
-    const adapters = [createHttpAdapter(targets.http)];
+    const adapters = [createHttpAdapter(targets.http), createPostgresRowAdapter(targets.postgres)];
     for (const adapter of adapters) scope.onClose(`adapter ${adapter.kind}`, () => adapter.close());
     const { app, ended } = createExecutor({
       journal,

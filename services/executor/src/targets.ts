@@ -42,7 +42,31 @@ const httpTargets = z.strictObject({
 });
 export type HttpTargets = z.output<typeof httpTargets>;
 
+const postgresTargets = z.strictObject({
+  databases: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(/^[a-z0-9-]{1,64}$/),
+        /** With the credential. The user needs no more than to write these tables. */
+        url: z.string().regex(/^postgres(ql)?:\/\//, 'has to begin with postgres://'),
+        /** By `<schema>.<table>`. */
+        tables: z.record(
+          z.string().regex(/^[^./]{1,63}\.[^./]{1,63}$/),
+          z.strictObject({
+            /** A text column that keeps which operation wrote the row: without one an equal row counts as ours. */
+            operationColumn: z.string().min(1).max(63).optional(),
+          }),
+        ),
+      }),
+    )
+    .max(100)
+    .default([]),
+  timeoutMs: z.number().int().min(100).max(300_000).default(10_000),
+});
+export type PostgresTargets = z.output<typeof postgresTargets>;
+
 const targetsSchema = z.strictObject({
+  postgres: postgresTargets.default(() => postgresTargets.parse({})),
   http: httpTargets.default(() => httpTargets.parse({})),
 });
 export type Targets = z.output<typeof targetsSchema>;

@@ -143,8 +143,8 @@ export function describeAdapter(name: string, start: () => Promise<AdapterRig>):
     });
 
     it('passes a definitive refusal on', async ({ skip }) => {
-      const request = rig.fresh();
       await fault('refuses', skip);
+      const request = rig.fresh();
       expect((await rig.adapter.send(attemptOf(rig, request))).answer).toBe('refused');
       await rig.heal();
       expect(await rig.effects(request)).toBe(0);
