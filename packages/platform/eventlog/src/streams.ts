@@ -1,4 +1,5 @@
 import { STREAMS, type StreamName } from '@headway/contracts';
+import type { ConsumerDeclaration } from './reacting.ts';
 
 export interface StreamDeclaration {
   readonly name: StreamName;
@@ -26,6 +27,9 @@ export const DECLARED_STREAMS: readonly StreamDeclaration[] = [
   { name: STREAMS.feed, root: 'trajectory', discard: 'old', maxAgeSeconds: 7 * DAY },
   { name: STREAMS.acts, root: 'act', discard: 'new', maxAgeSeconds: null },
 ];
+
+/** The durable consumers of those who react; readers need none. Provisioned with the streams. */
+export const DECLARED_CONSUMERS: readonly ConsumerDeclaration[] = [];
 
 const byRoot = new Map(DECLARED_STREAMS.map((declaration) => [declaration.root, declaration.name]));
 const byName = new Map(DECLARED_STREAMS.map((declaration) => [declaration.name, declaration.root]));
