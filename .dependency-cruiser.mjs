@@ -74,7 +74,7 @@ export default {
     {
       name: 'postgres-only-in-its-packages',
       severity: 'error',
-      from: { pathNot: '^(packages/platform/(readmodel|claims|access|testkit)|test)/' },
+      from: { pathNot: '^(packages/platform/(readmodel|claims|access|testkit)|deploy/postgres|test)/' },
       to: { path: module('(kysely|pg|@types/pg)') },
     },
     {
