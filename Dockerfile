@@ -8,7 +8,8 @@ WORKDIR /headway
 COPY . .
 # What only development and the embedded default need stays out: dev dependencies, and Node and Postgres as npm packages.
 RUN npx --yes pnpm@12.21.0 install --frozen-lockfile --prod --no-optional \
-      --filter './services/*...' --filter '@headway/gateway...' --filter '@headway/database-roles' --filter '@headway/cli...'
+      --filter-prod '{./services/**}...' --filter-prod '@headway/gateway...' \
+      --filter-prod '@headway/database-roles...' --filter-prod '@headway/cli...'
 
 FROM ${RUNTIME_IMAGE}
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node

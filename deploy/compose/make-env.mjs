@@ -26,7 +26,9 @@ try {
   writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600, flag: 'wx' });
 } catch (error) {
   if (error.code !== 'EEXIST') throw error;
-  console.error(`${file} is there already, and stays as it is: other secrets would not open the databases made with these.`);
+  console.error(
+    `${file} is there already, and stays as it is: other secrets would not open the databases made with these.`,
+  );
   process.exit(1);
 }
 console.log(`${file} is written, readable by you alone. Next:

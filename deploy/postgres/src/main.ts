@@ -12,7 +12,9 @@ function passwordOf(role: string): string {
 }
 
 if (url === undefined || url === '') {
-  console.error('HEADWAY_POSTGRES_URL is not set: set it to the database, like postgres://owner:password@host:5432/headway');
+  console.error(
+    'HEADWAY_POSTGRES_URL is not set: set it to the database, like postgres://owner:password@host:5432/headway',
+  );
   process.exitCode = 2;
 } else {
   try {

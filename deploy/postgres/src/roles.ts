@@ -42,4 +42,5 @@ export const DATABASE_ROLES: readonly DatabaseRole[] = [
 ];
 
 /** The variable that holds a role's password. */
-export const passwordVariable = (role: string): string => `POSTGRES_${role.toUpperCase().replaceAll('-', '_')}_PASSWORD`;
+export const passwordVariable = (role: string): string =>
+  `POSTGRES_${role.toUpperCase().replaceAll('-', '_')}_PASSWORD`;
