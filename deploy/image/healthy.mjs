@@ -7,6 +7,6 @@ try {
   if (status !== 200) console.error(`${path} answered ${status}`);
   process.exitCode = status === 200 ? 0 : 1;
 } catch (error) {
-  console.error(`${path} did not answer: ${error instanceof Error ? error.message : error}`);
+  console.error(`${path} did not answer: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
 }
