@@ -12,36 +12,63 @@ import { type Services, serviceNames, startServices } from '../harness/services.
 const BATCH = 100;
 const TENANT = 'default';
 
-let services: Services;
-let model: ReadModel;
-beforeAll(async () => {
-  services = await startServices();
-  model = openReadModel({ url: services.postgresUrl, connections: 2, name: 'chaos' });
-});
-afterAll(async () => {
-  await model?.close();
-  await services?.stop();
-});
+/** What is killed, and where it runs. */
+export interface Deployment<Part extends string> {
+  readonly services: Pick<Services, 'postgresUrl' | 'token' | 'url'>;
+  kill(part: Part): Promise<void>;
+  start(part: Part): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function ownProcesses(): Promise<Deployment<(typeof serviceNames)[number]>> {
+  const services = await startServices();
+  return { services, kill: services.kill, start: services.start, stop: services.stop };
+}
+
+/** Kills of the services as processes of this machine. */
+export const describeKills = (size: FleetSize): void => describeKillsOf(serviceNames, ownProcesses, size);
+
+export interface FleetSize {
+  readonly works: number;
+  readonly rounds: number;
+}
 
 /**
- * A fleet reports, one event of each work a round, while each service is killed once in the middle of a round. At the end
+ * A fleet reports, one event of each work a round, while each part is killed once in the middle of a round. At the end
  * every answered event stands in its timeline once, and the services say of each work what the rules say of the archive.
  */
-export function describeKills(size: { readonly works: number; readonly rounds: number }): void {
+export function describeKillsOf<Part extends string>(
+  parts: readonly Part[],
+  begin: () => Promise<Deployment<Part>>,
+  size: FleetSize,
+): void {
+  let deployment: Deployment<Part>;
+  let model: ReadModel;
+  beforeAll(async () => {
+    deployment = await begin();
+    model = openReadModel({ url: deployment.services.postgresUrl, connections: 2, name: 'chaos' });
+  });
+  afterAll(async () => {
+    await model?.close();
+    await deployment?.stop();
+  });
+
   const events = size.works * size.rounds;
-  it(`loses and doubles nothing of ${events} events while each service is killed once`, {
+  it(`loses and doubles nothing of ${events} events while each of ${parts.join(', ')} is killed once`, {
     timeout: 900_000,
   }, async () => {
-    const api = apiOf(services);
+    const api = apiOf(deployment.services);
     const plan = planFleet({ ...size, seed: 11 });
-    const kills = new Map(serviceNames.map((name, index) => [Math.floor((size.rounds * (index + 1)) / 4), name]));
+    const kills = new Map(
+      parts.map((name, index) => [Math.floor((size.rounds * (index + 1)) / (parts.length + 1)), name]),
+    );
     let position: string | null = null;
     for (const [number, round] of plan.rounds.entries()) {
       const batches = chunksOf(round, BATCH).map((batch) => postUntilAnswered(api, batch));
       const victim = kills.get(number);
       if (victim !== undefined) {
-        await services.kill(victim);
-        await services.start(victim);
+        await deployment.kill(victim);
+        await deployment.start(victim);
       }
       for (const answer of await Promise.all(batches)) position = laterOf(position, answer.position);
     }
@@ -50,7 +77,8 @@ export function describeKills(size: { readonly works: number; readonly rounds: n
     await eventually(() => api.works(position), { within: 120_000, what: 'the view of the last event' });
     await eventually(() => api.signals(position), { within: 60_000, what: 'the signals' });
     await expectTimelines(api, plan);
-    await expectAssessments(api, plan, await classifyArchive(plan));
+    await expectAssessments(api, model, plan, await classifyArchive(model, plan));
+    process.stdout.write(`${events} events: all answered, archived and in their timelines once; lost 0, doubled 0\n`);
   });
 }
 
@@ -63,7 +91,7 @@ async function expectTimelines(api: ReturnType<typeof apiOf>, plan: FleetPlan) {
 }
 
 /** What the rules say of the archived log, without any service; and that the archive has each event once. */
-async function classifyArchive(plan: FleetPlan): Promise<Classification> {
+async function classifyArchive(model: ReadModel, plan: FleetPlan): Promise<Classification> {
   const offline = createClassification({ tenant: TENANT });
   let events = 0;
   for await (const message of model.readArchive('EVIDENCE')) {
@@ -79,7 +107,12 @@ async function classifyArchive(plan: FleetPlan): Promise<Classification> {
 }
 
 /** The views and the record say of each work what the offline classification says; no assessment is recorded twice. */
-async function expectAssessments(api: ReturnType<typeof apiOf>, plan: FleetPlan, offline: Classification) {
+async function expectAssessments(
+  api: ReturnType<typeof apiOf>,
+  model: ReadModel,
+  plan: FleetPlan,
+  offline: Classification,
+) {
   const newest = new Map<string, Assessment>();
   const ids: string[] = [];
   for await (const message of model.readArchive('RECORD')) {
