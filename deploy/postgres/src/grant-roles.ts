@@ -41,7 +41,8 @@ async function statementsFor(client: pg.Client, role: DatabaseRole, password: st
     `grant connect on database ${database} to ${name}`,
     // The owner of the database goes on migrating what belongs to a role.
     `grant ${name} to current_user`,
-    ...[...present].flatMap((schema) => withdraw(schema, name)),
+    // From an owner it would take what it may by being the owner.
+    ...[...present].filter((schema) => !owns.includes(schema)).flatMap((schema) => withdraw(schema, name)),
     ...uses.map((schema) => `grant usage on schema ${schema} to ${name}`),
     ...grants.flatMap(({ on, may }) => grant(on, may.join(', '), name)),
     ...(await ownership(client, owns, name)),
