@@ -7,7 +7,8 @@ FROM ${NODE_IMAGE} AS packages
 WORKDIR /headway
 COPY . .
 # What only development and the embedded default need stays out: dev dependencies, and Node and Postgres as npm packages.
-RUN npx --yes pnpm@12.21.0 install --frozen-lockfile --prod --no-optional \
+RUN --mount=type=cache,id=headway-pnpm,target=/pnpm-store \
+    npx --yes pnpm@12.21.0 install --store-dir /pnpm-store --frozen-lockfile --prod --no-optional \
       --filter-prod '{./services/**}...' --filter-prod '@headway/gateway...' \
       --filter-prod '@headway/database-roles...' --filter-prod '@headway/cli...'
 
