@@ -17,10 +17,11 @@ export const JOBS: readonly Job[] = [
   { name: 'streams', main: 'packages/platform/eventlog/src/provision.ts' },
   { name: 'read models', main: 'packages/platform/readmodel/src/migrate.ts' },
   { name: 'claims', main: 'packages/platform/claims/src/migrate.ts' },
+  { name: 'effects', main: 'services/executor/src/journal/migrate.ts' },
   { name: 'database roles', main: 'deploy/postgres/src/main.ts', makesRoles: true },
 ];
 
-export const SERVICES: readonly Service[] = ['ingest', 'classifier', 'projection'].map((name) => ({
+export const SERVICES: readonly Service[] = ['ingest', 'classifier', 'executor', 'projection'].map((name) => ({
   name,
   main: `services/${name}/src/main.ts`,
 }));

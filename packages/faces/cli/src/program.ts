@@ -11,6 +11,7 @@ import { up } from './commands/up.ts';
 import { watch } from './commands/watch.ts';
 import { checkpoint, claim, send, withoutGaps } from './commands/work.ts';
 import type { Context } from './context.ts';
+import { addEffectCommands } from './effect-program.ts';
 
 type Finish = (exitCode: number) => void;
 
@@ -46,6 +47,7 @@ export function createProgram(context: Context, finish: Finish): Command {
   running(program, context, finish);
   works(program, context, finish);
   reading(program, context, finish);
+  addEffectCommands(program, context, finish);
   offline(program, context, finish);
   return program;
 }

@@ -1,6 +1,7 @@
 import type { EventsAnswer, Page, PositionText, SignalView, TimelineEntry, WorkView } from '@headway/contracts';
 import { ok, refused } from '@headway/kernel';
 import { type Answer, type Failure, failureOf } from './answer.ts';
+import { type EffectsClient, effectsClient } from './effects.ts';
 import { clientLimits } from './limits.ts';
 import { readStream, type StreamItem, type StreamOptions } from './stream.ts';
 
@@ -50,6 +51,7 @@ export interface Client {
   /** The live stream, resumed after interruptions. Ends on abort, on a refusal, or when it was given up. */
   stream(options: StreamOptions): AsyncIterable<StreamItem>;
   readiness(): Promise<Answer<Readiness>>;
+  readonly effects: EffectsClient;
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -96,6 +98,7 @@ export function createClient(options: ClientOptions): Client {
     json('v1/events', {}, { method: 'POST', headers: { 'content-type': type }, body });
 
   return {
+    effects: effectsClient(json),
     report: (events) => post('application/cloudevents-batch+json', JSON.stringify(events)),
     reportLines: (ndjson) => post('application/x-ndjson', ndjson),
     works: (query = {}) => json('v1/works', { ...query }),
