@@ -14,8 +14,8 @@ if (command === null)
     'the compose file is not tried: no Docker engine answers, or there is no compose command of version 2 or newer\n',
   );
 
-const SERVICES = ['ingest', 'classifier', 'projection', 'gateway'] as const;
-const JOBS = ['streams', 'read-models', 'claims', 'roles'] as const;
+const SERVICES = ['ingest', 'classifier', 'projection', 'executor', 'gateway'] as const;
+const JOBS = ['streams', 'read-models', 'claims', 'effects', 'roles'] as const;
 const WRONG = 'export const sum = (a, b) => a - b;\n';
 const TEST = `import assert from 'node:assert';
 import test from 'node:test';
@@ -78,7 +78,7 @@ describe.skipIf(command === null)('the compose file', () => {
     (await headway.docker('inspect', '--format', '{{.Image}}', await headway.container('ingest'))).trim();
 
   it('publishes the gateway alone, on loopback', async () => {
-    for (const service of ['nats', 'ingest', 'classifier', 'projection'])
+    for (const service of ['nats', 'ingest', 'classifier', 'projection', 'executor'])
       for (const [port, bound] of Object.entries((await inspect(service)).NetworkSettings.Ports))
         expect([service, port, bound]).toEqual([service, port, null]);
     const { Ports } = (await inspect('gateway')).NetworkSettings;

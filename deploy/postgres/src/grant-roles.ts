@@ -30,9 +30,13 @@ async function statementsFor(client: pg.Client, role: DatabaseRole, password: st
   const { name, uses, grants, owns } = role;
   const database = client.escapeIdentifier(client.database ?? '');
   const schemas = await client.query<{ schema: string }>(
-    "select nspname as schema from pg_namespace where nspname in ('headway', 'claims')",
+    "select nspname as schema from pg_namespace where nspname in ('headway', 'claims', 'effects')",
   );
   const present = new Set(schemas.rows.map(({ schema }) => schema));
+  const relations = await client.query<{ relation: string }>(
+    "select nspname || '.' || relname as relation from pg_class join pg_namespace on pg_namespace.oid = relnamespace",
+  );
+  const tables = new Set(relations.rows.map(({ relation }) => relation));
   for (const schema of [...uses, ...owns])
     if (!present.has(schema)) throw new Error(`there is no schema ${schema} yet: run the migrations first`);
   return [
@@ -44,7 +48,9 @@ async function statementsFor(client: pg.Client, role: DatabaseRole, password: st
     // From an owner it would take what it may by being the owner.
     ...[...present].filter((schema) => !owns.includes(schema)).flatMap((schema) => withdraw(schema, name)),
     ...uses.map((schema) => `grant usage on schema ${schema} to ${name}`),
-    ...grants.flatMap(({ on, may }) => grant(on, may.join(', '), name)),
+    ...grants
+      .filter(({ on }) => on.endsWith('.*') || tables.has(on))
+      .flatMap(({ on, may }) => grant(on, may.join(', '), name)),
     ...(await ownership(client, owns, name)),
   ];
 }

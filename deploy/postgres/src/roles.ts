@@ -6,13 +6,16 @@ export interface DatabaseRole {
   readonly name: string;
   /** Schemas it may look into and whose functions it may call. */
   readonly uses: readonly string[];
-  /** What it may do with tables: those named, or with `*` every one of a schema, those to come as well. */
+  /** What it may do with tables: those named, as far as the migrations of this version make them, or with `*` every one of a schema, those to come as well. */
   readonly grants: readonly { readonly on: string; readonly may: readonly Privilege[] }[];
   /** Schemas that are its own, so that it may make and replace tables there, as a rebuild does. */
   readonly owns: readonly string[];
 }
 
 export type Privilege = 'select' | 'insert' | 'update';
+
+/** Whoever sees that a stream lost its tail writes that down. */
+const NOTES_LOSSES: DatabaseRole['grants'] = [{ on: 'headway.bus_losses', may: ['select', 'insert', 'update'] }];
 
 export const DATABASE_ROLES: readonly DatabaseRole[] = [
   {
@@ -23,14 +26,20 @@ export const DATABASE_ROLES: readonly DatabaseRole[] = [
       { on: 'headway.identities', may: ['select'] },
       { on: 'headway.positions', may: ['select'] },
       { on: 'headway.changes', may: ['select'] },
+      { on: 'headway.signal_members', may: ['select'] },
+      ...NOTES_LOSSES,
     ],
     owns: [],
   },
   {
     // A claim is released by letting its lease end, never by deleting it: its epoch must not begin anew.
     name: 'classifier',
-    uses: ['claims'],
-    grants: [{ on: 'claims.*', may: ['select', 'insert', 'update'] }],
+    uses: ['claims', 'headway'],
+    grants: [
+      { on: 'claims.*', may: ['select', 'insert', 'update'] },
+      { on: 'headway.positions', may: ['select'] },
+      ...NOTES_LOSSES,
+    ],
     owns: [],
   },
   {
@@ -38,6 +47,13 @@ export const DATABASE_ROLES: readonly DatabaseRole[] = [
     uses: ['claims'],
     grants: [{ on: 'claims.*', may: ['select', 'insert', 'update'] }],
     owns: ['headway'],
+  },
+  {
+    // Its journal is one transaction with the claims it holds.
+    name: 'executor',
+    uses: ['claims'],
+    grants: [{ on: 'claims.*', may: ['select', 'insert', 'update'] }],
+    owns: ['effects'],
   },
 ];
 

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { connectPostgresClaims, migrateClaims } from '@headway/claims';
 import { migrate, openReadModel } from '@headway/readmodel';
 import { startPostgres, type TestPostgres } from '@headway/testkit';
@@ -15,10 +18,17 @@ beforeAll(async () => {
   await expect(grantRoles(postgres.url, passwordOf)).rejects.toThrow('run the migrations first');
   await migrate(postgres.url);
   await migrateClaims(postgres.url);
+  await migrateEffects(postgres.url);
   // Twice, as at each start of a deployment: what a role may is the same after it.
   for (let time = 0; time < 2; time += 1) await grantRoles(postgres.url, passwordOf);
 });
 afterAll(() => postgres?.stop());
+
+/** The executor's own job, as a deployment runs it: a service is imported by nobody. */
+async function migrateEffects(url: string): Promise<void> {
+  const main = fileURLToPath(new URL('../../../services/executor/src/journal/migrate.ts', import.meta.url));
+  await promisify(execFile)(process.execPath, [main], { env: { ...process.env, HEADWAY_POSTGRES_URL: url } });
+}
 
 function urlOf(role: string): string {
   const url = new URL(postgres.url);
@@ -60,7 +70,9 @@ const keptPasswordOf = async (role: string): Promise<unknown> =>
 /** Each statement, and the roles that may. */
 const STATEMENTS: Readonly<Record<string, readonly string[]>> = {
   'select key from headway.identities limit 1': ['ingest', 'projection'],
-  'select * from headway.positions': ['ingest', 'projection'],
+  'select * from headway.positions': ['ingest', 'classifier', 'projection'],
+  'select * from effects.operation': ['executor'],
+  'delete from effects.outbox': ['executor'],
   'select change from headway.changes': ['ingest', 'projection'],
   'select * from headway.works': ['projection'],
   'select * from headway.archive limit 1': ['projection'],
@@ -75,8 +87,8 @@ const STATEMENTS: Readonly<Record<string, readonly string[]>> = {
   'create role mine': [],
   'create temporary table mine (id int)': [],
   'alter role ingest superuser': [],
-  "select * from claims.acquire(array['a'], 'me', interval '1 s')": ['classifier', 'projection'],
-  'select * from claims.claim': ['classifier', 'projection'],
+  "select * from claims.acquire(array['a'], 'me', interval '1 s')": ['classifier', 'projection', 'executor'],
+  'select * from claims.claim': ['classifier', 'projection', 'executor'],
   'delete from claims.claim': [],
   'drop table claims.claim': [],
   'alter table claims.claim add column more int': [],
