@@ -28,9 +28,9 @@ export const SERVICE_USERS: readonly BusUser[] = [
   },
   {
     name: 'classifier',
-    publishes: ['record.trajectory.>', 'record.signals.>', 'record.deadletter.>', 'record.position.>', 'trajectory.>'],
-    looksInto: ['EVIDENCE', 'RECORD', 'ACTS', 'FEED'],
-    // An operator's act lets it go on behind a dead letter.
+    publishes: ['record.trajectory.>', 'record.signals.>', 'record.position.>', 'record.deadletter.>', 'trajectory.>'],
+    // What operators say about its dead letters are acts.
+    looksInto: ['EVIDENCE', 'RECORD', 'FEED', 'ACTS'],
     reads: ['EVIDENCE', 'RECORD', 'ACTS'],
     durables: [],
   },
