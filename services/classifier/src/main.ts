@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { readAccessSettings } from '@headway/access';
 import { connectPostgresClaims } from '@headway/claims';
-import { defaultPolicy } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
 import { createHttp, runService } from '@headway/runtime';
 import { config } from './config.ts';
@@ -22,7 +21,6 @@ runService({
       claims,
       holder: `${hostname()}/${process.pid}/${randomUUID()}`,
       logger: scope.logger,
-      policyOf: () => defaultPolicy,
       signal: scope.signal,
     });
     scope.onClose('replica', () => replica.ended);

@@ -1,7 +1,7 @@
 import { readAccessSettings } from '@headway/access';
 import { STREAMS } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
-import { openReadModel } from '@headway/readmodel';
+import { ARCHIVE_READER, openReadModel } from '@headway/readmodel';
 import { pause, runService } from '@headway/runtime';
 import { readAttempt } from '@headway/signatures';
 import { config } from './config.ts';
@@ -23,6 +23,10 @@ runService({
     const { app, ended } = await createIngest({
       log,
       archive: readModel.identities,
+      signals: {
+        threadOf: readModel.views.threadOf,
+        recorded: () => readModel.views.place(ARCHIVE_READER, STREAMS.record),
+      },
       readAttempt,
       clock,
       logger,

@@ -78,6 +78,7 @@ export async function startIngest(given: Partial<IngestOptions> & { store?: Even
   const ingest = await createIngest({
     log: store,
     archive,
+    signals: { threadOf: async () => null, recorded: async () => ({ generation: 0, sequence: 0 }) },
     readAttempt,
     clock: { now: () => Date.now() },
     logger,

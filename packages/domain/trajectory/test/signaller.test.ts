@@ -40,7 +40,7 @@ class Tenant {
   tell(work: string, ...facts: Fact[]): this {
     for (const fact of facts) {
       const state = this.#works.get(work) ?? initialState();
-      const judged = judgeEvidence(state, fact, { tenant: 'T', work }, defaultPolicy);
+      const judged = judgeEvidence(state, fact, { tenant: 'T', work }, () => defaultPolicy);
       this.#works.set(work, JSON.parse(JSON.stringify(judged.state)));
       this.recorded.push(...judged.events);
       for (const event of judged.events) {
