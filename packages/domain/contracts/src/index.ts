@@ -1,4 +1,5 @@
 export * from './api.ts';
+export * from './effects.ts';
 export * from './evidence.ts';
 export * from './identity.ts';
 export * from './limits.ts';

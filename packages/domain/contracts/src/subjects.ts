@@ -6,7 +6,9 @@ export const PARTITIONS = 64;
 export const STREAMS = {
   evidence: 'EVIDENCE',
   record: 'RECORD',
+  effects: 'EFFECTS',
   feed: 'FEED',
+  acts: 'ACTS',
 } as const;
 export type StreamName = (typeof STREAMS)[keyof typeof STREAMS];
 
@@ -59,6 +61,12 @@ export const subjects = {
   allSignals: 'record.signals.>',
   /** How far a reader got: a hint for where to start again, never what makes it correct. */
   position: (reader: string) => `record.position.${encodeToken(reader)}`,
+  /** A transition of one operation. */
+  effect: (tenant: string, operation: string) => `effect.${encodeToken(tenant)}.${encodeToken(operation)}`,
+  allEffects: 'effect.>',
+  /** What an operator did. */
+  act: (tenant: string) => `act.${encodeToken(tenant)}`,
+  allActs: 'act.>',
   feed: {
     assessment: (tenant: string, work: string) => `trajectory.assessment.${encodeToken(tenant)}.${encodeToken(work)}`,
     signal: (tenant: string, kind: string, workOrPrefix: string) =>

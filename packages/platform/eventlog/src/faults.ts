@@ -38,6 +38,7 @@ export function withFaults(log: EventLog, plan: FaultPlan): EventLog {
         yield batch;
       }
     },
+    react: (options) => log.react(options),
     last: (stream, subject) => log.last(stream, subject),
     at: (stream, sequence) => log.at(stream, sequence),
     newestOfEach: (stream, filter) => log.newestOfEach(stream, filter),

@@ -5,4 +5,5 @@ export { type Provisioned, type ProvisionOptions, provisionStreams } from './jet
 export { DEFAULT_PUBLISH_WINDOW } from './jetstream/publisher.ts';
 export * from './log.ts';
 export { createMemoryLog, createMemoryStreams, type MemoryLogOptions, type MemoryStreams } from './memory-log.ts';
-export { DECLARED_STREAMS, type StreamDeclaration } from './streams.ts';
+export * from './reacting.ts';
+export { DECLARED_CONSUMERS, DECLARED_STREAMS, type StreamDeclaration } from './streams.ts';

@@ -1,4 +1,8 @@
 import type { StreamName, StreamPosition } from '@headway/contracts';
+import type { LogMessage } from './message.ts';
+import type { Reacting } from './reacting.ts';
+
+export type { LogMessage } from './message.ts';
 
 /**
  * The log: named streams of messages, each under a subject, numbered from 1 without gaps at the time of writing.
@@ -23,7 +27,7 @@ import type { StreamName, StreamPosition } from '@headway/contracts';
  * Reading one message, `describe` and starting a reader go on trying for {@link ANSWER_DEADLINE_MS}, then throw
  * {@link LogUnavailable}. A message, filter or batch that breaks a limit is the caller's mistake: `RangeError`.
  */
-export interface EventLog {
+export interface EventLog extends Reacting {
   append(message: NewMessage): Promise<AppendOutcome>;
 
   /** The newest message under exactly this subject, or `null`. */
@@ -81,20 +85,6 @@ export type AppendOutcome =
   | { readonly outcome: 'duplicate'; readonly position: StreamPosition }
   | { readonly outcome: 'conflict'; readonly reason: string }
   | { readonly outcome: 'unavailable'; readonly reason: string };
-
-export interface LogMessage {
-  readonly stream: StreamName;
-  readonly generation: number;
-  readonly sequence: number;
-  readonly subject: string;
-  /** As appended. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** As appended; absent where the writer gave none. */
-  readonly messageId?: string;
-  readonly payload: Uint8Array;
-  /** When the server took it; milliseconds since the Unix epoch. For people, never for rules. */
-  readonly recordedAt: number;
-}
 
 export interface ReadOptions {
   readonly stream: StreamName;

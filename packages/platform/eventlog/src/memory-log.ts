@@ -11,6 +11,7 @@ import {
   type ReadOptions,
   StreamRecreated,
 } from './log.ts';
+import { type MemoryConsumer, reactInMemory } from './memory-reacting.ts';
 import { DECLARED_STREAMS } from './streams.ts';
 import { checkFilter, checkMessage, checkRead, matches } from './subject.ts';
 
@@ -32,6 +33,7 @@ interface MemoryStream {
   readonly ids: Map<string, LogMessage>;
   /** Called when a message was added or the stream was replaced. */
   readonly watchers: Set<() => void>;
+  readonly consumers: Map<string, MemoryConsumer>;
 }
 
 export function createMemoryStreams(): MemoryStreams {
@@ -43,6 +45,7 @@ export function createMemoryStreams(): MemoryStreams {
     newest: new Map(),
     ids: new Map(),
     watchers: new Set(),
+    consumers: new Map(),
   });
   const streams = new Map(DECLARED_STREAMS.map(({ name }) => [name, make(name, 1)]));
   const of = (name: StreamName) => {
@@ -97,6 +100,7 @@ export function createMemoryLog(options: MemoryLogOptions = {}): EventLog {
       checkRead(options);
       return readFrom(streams, options, closing.signal);
     },
+    react: (options) => reactInMemory(() => streams.of(options.consumer.stream), options, closing.signal),
     async describe(name) {
       open();
       const { generation, created, messages } = streams.of(name);

@@ -30,13 +30,12 @@ describe('provisioning', () => {
     return { code: done.code ?? 0, stdout: done.stdout, stderr: done.stderr };
   };
 
-  it('makes the three streams, and changes nothing the second time', async () => {
+  it('makes the streams, and changes nothing the second time', async () => {
     const env = { HEADWAY_NATS_URL: nats.url };
-    expect(await provision(env)).toMatchObject({ code: 0, stdout: 'EVIDENCE created\nRECORD created\nFEED created\n' });
-    expect(await provision(env)).toMatchObject({
-      code: 0,
-      stdout: 'EVIDENCE unchanged\nRECORD unchanged\nFEED unchanged\n',
-    });
+    const all = (change: string) =>
+      ['EVIDENCE', 'RECORD', 'EFFECTS', 'FEED', 'ACTS'].map((stream) => `${stream} ${change}\n`).join('');
+    expect(await provision(env)).toMatchObject({ code: 0, stdout: all('created') });
+    expect(await provision(env)).toMatchObject({ code: 0, stdout: all('unchanged') });
     type Info = { config: Record<string, unknown> };
     const { config: record } = await ask<Info>('$JS.API.STREAM.INFO.RECORD');
     expect(record).toMatchObject({

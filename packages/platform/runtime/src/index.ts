@@ -4,6 +4,7 @@ export * from './health.ts';
 export * from './http.ts';
 export * from './logger.ts';
 export { PROBLEM_TYPE, sendProblem } from './problem-answer.ts';
+export * from './react-loop.ts';
 export * from './read-loop.ts';
 export * from './service.ts';
 export * from './telemetry.ts';

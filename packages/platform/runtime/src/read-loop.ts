@@ -1,6 +1,7 @@
 import type { StreamName } from '@headway/contracts';
 import { type EventLog, type ReadBatch, StreamRecreated } from '@headway/eventlog';
 import { type Backoff, backoffDelay, defaultBackoff, type Pause, pause } from './backoff.ts';
+import { describeError } from './describe-error.ts';
 import type { Logger } from './logger.ts';
 
 /** What the handler made of a batch. `retry` gives it the same batch again; `stop` ends the loop before it. */
@@ -173,5 +174,3 @@ function createSetbacks(options: ReadLoopOptions, state: Running) {
     },
   };
 }
-
-const describeError = (error: unknown): string => (error instanceof Error ? error.message : String(error));

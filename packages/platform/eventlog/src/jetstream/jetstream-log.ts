@@ -13,6 +13,7 @@ import {
   storedMessage,
   successorOf,
 } from './questions.ts';
+import { reactOn } from './reacting.ts';
 import { Reader, type ReaderStart } from './reader.ts';
 
 export interface JetStreamLogOptions extends NatsAccess {
@@ -116,6 +117,7 @@ export async function connectJetStreamLog(options: JetStreamLogOptions): Promise
       checkRead(options);
       return reading({ ...options, covering: covering(options.filters), newestOfEach: false });
     },
+    react: (options) => reactOn({ connection, describe, closing: closing.signal }, options),
     async describe(stream) {
       open();
       return ask(stream, () => describe(stream));

@@ -1,28 +1,34 @@
 import { DiscardPolicy, RetentionPolicy, StorageType, type StreamConfig } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import { DUPLICATE_WINDOW_SECONDS } from '../log.ts';
-import { DECLARED_STREAMS, type StreamDeclaration } from '../streams.ts';
+import type { ConsumerDeclaration } from '../reacting.ts';
+import { DECLARED_CONSUMERS, DECLARED_STREAMS, type StreamDeclaration } from '../streams.ts';
 import { connectNats, type NatsAccess } from './connection.ts';
 import { answered, generationText, isStreamNotFound, managerOver } from './questions.ts';
+import { provisionConsumer } from './reacting.ts';
 
 export interface ProvisionOptions extends NatsAccess {
   /** Servers that hold each stream: 1, 3 or 5. 1 unless told. */
   readonly replicas?: number;
+  /** The declared ones unless told. */
+  readonly consumers?: readonly ConsumerDeclaration[];
 }
 
 export interface Provisioned {
+  /** The stream, or the stream and its consumer: `EFFECTS/executor`. */
   readonly stream: string;
   readonly change: 'created' | 'updated' | 'unchanged';
 }
 
 /**
- * Makes the declared streams, or brings the settings of those that exist to what is declared. Messages and a stream's
+ * Makes the declared streams and consumers, or brings the settings of those that exist to what is declared. Messages and a stream's
  * generation stay. Running it again changes nothing. Throws where the server refuses a change.
  */
 export async function provisionStreams(options: ProvisionOptions): Promise<readonly Provisioned[]> {
   const connection = await connectNats(options);
   try {
-    const { streams } = await managerOver(connection);
+    const manager = await managerOver(connection);
+    const { streams } = manager;
     const done: Provisioned[] = [];
     for (const declaration of DECLARED_STREAMS) {
       const wanted = settingsOf(declaration, options.replicas ?? 1);
@@ -41,6 +47,13 @@ export async function provisionStreams(options: ProvisionOptions): Promise<reado
         return 'updated';
       });
       done.push({ stream: declaration.name, change });
+    }
+    for (const consumer of options.consumers ?? DECLARED_CONSUMERS) {
+      const name = `${consumer.stream}/${consumer.name}`;
+      const change = await answered(`provisioning ${name}`, () =>
+        provisionConsumer(manager, consumer, options.replicas ?? 1),
+      );
+      done.push({ stream: name, change });
     }
     return done;
   } finally {

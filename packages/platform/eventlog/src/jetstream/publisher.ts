@@ -1,14 +1,8 @@
 import type { StreamName } from '@headway/contracts';
-import {
-  createInbox,
-  type Msg,
-  type MsgHdrs,
-  type NatsConnection,
-  headers as newHeaders,
-} from '@nats-io/transport-node';
+import { type Msg, type MsgHdrs, type NatsConnection, headers as newHeaders } from '@nats-io/transport-node';
 import { type AppendOutcome, DUPLICATE_WINDOW_SECONDS, type NewMessage } from '../log.ts';
 import { checkMessage } from '../subject.ts';
-import { backoff } from './connection.ts';
+import { backoff, newInbox } from './connection.ts';
 import { MESSAGE_ID_HEADER, OWN_ID } from './delivery.ts';
 import type { Successor } from './questions.ts';
 
@@ -83,7 +77,7 @@ export class Publisher {
     this.#connection = connection;
     this.#questions = questions;
     this.#limits = limits;
-    this.#inbox = createInbox();
+    this.#inbox = newInbox(connection);
     this.#idPrefix = this.#inbox.slice(this.#inbox.lastIndexOf('.') + 1);
     connection.subscribe(`${this.#inbox}.*`, {
       callback: (error, reply) => {

@@ -8,7 +8,7 @@ import { isAlive, scratchRoot } from './scratch.ts';
 import type { TestNats } from './test-nats.ts';
 
 /** The streams that tests make. Whatever else the server holds is left alone. */
-const OUR_STREAMS = ['EVIDENCE', 'RECORD', 'FEED'];
+const OUR_STREAMS = ['EVIDENCE', 'RECORD', 'EFFECTS', 'FEED', 'ACTS'];
 const TURN_WITHIN_MS = 110_000;
 
 /**

@@ -1,0 +1,1 @@
+export const describeError = (error: unknown): string => (error instanceof Error ? error.message : String(error));
