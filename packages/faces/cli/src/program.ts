@@ -3,6 +3,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { ack } from './commands/ack.ts';
 import { brief } from './commands/brief.ts';
 import { classify } from './commands/classify.ts';
+import { demo } from './commands/demo.ts';
 import { doctor } from './commands/doctor.ts';
 import { gate } from './commands/gate.ts';
 import { setPolicy, showPolicy } from './commands/policy.ts';
@@ -62,6 +63,13 @@ function running(program: Command, context: Context, finish: Finish): void {
     .allowUnknownOption()
     .argument('[args...]')
     .action(async (args: string[]) => finish(await up(context, args)));
+  program
+    .command('demo')
+    .description('play a small fleet against the running product, and tell what it makes of it')
+    .addOption(new Option('--pace <seconds>', 'time between the steps').argParser(wholeNumber).default(3))
+    .option('--release', 'let go of the works of the demo at the end')
+    .addOption(json())
+    .action(async (options) => finish(await demo(context, options)));
   program
     .command('gate')
     .description('run a gate, pass its output and exit code through, and report it')

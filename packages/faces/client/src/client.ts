@@ -64,6 +64,11 @@ export interface Client {
     },
   ): Promise<Answer<Page<SignalView>>>;
   signal(signal: string, options?: ReadOptions): Promise<Answer<SignalView>>;
+  /** Answers a signal on its thread. Safe to repeat: the same reply twice is one. */
+  reply(
+    signal: string,
+    reply: { readonly intent: string; readonly from: string; readonly to?: readonly string[]; readonly text?: string },
+  ): Promise<Answer<{ readonly work: string; readonly reply: string; readonly position: PositionText | null }>>;
   recover(work: string, options?: ReadOptions): Promise<Answer<RecoverView>>;
   fleetReport(options?: PageOptions & { readonly days?: number | undefined }): Promise<Answer<FleetReport>>;
   policies(options?: ReadOptions): Promise<Answer<PoliciesView>>;
@@ -125,6 +130,12 @@ export function createClient(options: ClientOptions): Client {
     timeline: (work, query = {}) => json(`v1/works/${encodeURIComponent(work)}/timeline`, { ...query }),
     signals: (query = {}) => json('v1/signals', { ...query }),
     signal: (signal, query = {}) => json(`v1/signals/${encodeURIComponent(signal)}`, { ...query }),
+    reply: (signal, reply) =>
+      json(
+        `v1/signals/${encodeURIComponent(signal)}/replies`,
+        {},
+        { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(reply) },
+      ),
     recover: (work, query = {}) => json(`v1/works/${encodeURIComponent(work)}/recover`, { ...query }),
     fleetReport: (query = {}) => json('v1/report', { ...query }),
     policies: (query = {}) => json('v1/policy', { ...query }),
