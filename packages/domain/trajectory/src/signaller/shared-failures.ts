@@ -82,7 +82,7 @@ function raiseShared(step: Step, key: string, group: Group): string[] {
     count: members.length,
     ordinal,
     to: [...new Set(members.flatMap((member) => recipientsOf(step.work(member))))],
-    reason: `${gate} fails with the same failures in ${members.length} works.`,
+    reason: `${gate} fails with the same failures in several works.`,
   };
   step.putGroup(key, { ...group, signal, raised: ordinal });
   step.putOpen(id, { group: key });
