@@ -11,6 +11,8 @@ import { type Services, startServices } from '../harness/services.ts';
 const FLEET = 200;
 const FAILING = 40;
 const FIRST_THROUGH = 10;
+/** A classifier that was killed is followed when its lease has ended. Milliseconds. */
+const LEASE = 60_000;
 
 describe('one cause, one signal, through the running services', () => {
   let services: Services;
@@ -34,7 +36,7 @@ describe('one cause, one signal, through the running services', () => {
       await services.start('classifier');
     };
     const openSignals = async (after: string | null) =>
-      (await eventually(() => api.signals(after), { what: 'the signals of all evidence', within: 60_000 })).filter(
+      (await eventually(() => api.signals(after), { what: 'the signals of all evidence', within: LEASE })).filter(
         ({ state }) => state === 'open',
       );
 
@@ -88,7 +90,7 @@ describe('one cause, one signal, through the running services', () => {
     await forgetPositions(services.natsUrl);
     await services.start('classifier');
     const marker = await api.post([claim('C')]);
-    const after = await eventually(() => api.signals(marker.position), { what: 'the signals again', within: 60_000 });
+    const after = await eventually(() => api.signals(marker.position), { what: 'the signals again', within: LEASE });
     expect(after).toEqual(before);
     // The feed has been gone through once more when the last assessment was announced again or for the first time.
     await listener.heard(tenant, 'C');
@@ -139,7 +141,9 @@ describe('one cause, one signal, through the running services', () => {
     await services.kill('classifier');
     await services.start('classifier');
     const next = await api.post([failed('quick', 3, 'quick'), failed('before', 3, 'x')]);
-    expect((await eventually(() => api.work('before', next.position), { what: 'before' })).assessment).toMatchObject({
+    expect(
+      (await eventually(() => api.work('before', next.position), { what: 'before', within: LEASE })).assessment,
+    ).toMatchObject({
       rule: 'same-failure',
       count: 3,
     });

@@ -9,7 +9,7 @@ import { parameters, readCursor, readQuery, sequence, writeCursor } from './para
 
 const DAY = 24 * 60 * 60 * 1_000;
 /** The window's end: a place of the cursor, so that every page is of the same time. */
-const donePlace = z.tuple([sequence, sequence, z.string().max(limits.workId)]);
+export const donePlace = z.tuple([sequence, sequence, z.string().max(limits.workId)]);
 
 /** `GET /v1/report`: classes, signals, acknowledgement times, efficiency per done work, cost, agents live at once. */
 export function mountReport(app: FastifyInstance, reading: Reading): void {

@@ -30,7 +30,7 @@ function linesOf(report: FleetReport): string[] {
   return [
     `The last ${window.days} days, up to ${window.to}`,
     '',
-    `Works: ${works.total}${works.total === 0 ? "" : ":"}${counts(works.byClass)}`,
+    `Works: ${works.total}${works.total === 0 ? '' : ':'}${counts(works.byClass)}`,
     `Phases:${counts(works.byPhase) || ' none'}`,
     `Signals raised: ${signals.raised}`,
     ...Object.entries(signals.byKind).flatMap(([kind, states]) => {
