@@ -11,5 +11,12 @@ export { PolicyBook } from './policy-book.ts';
 export { firingRules } from './rules/index.ts';
 export { awaitsTick, countsTicks } from './rules/waiting.ts';
 export { acknowledgementsOf, signal } from './signaller/signal.ts';
-export { type Group, initialSignals, recipientsOf, type SignalsState, type WorkEntry } from './signaller/state.ts';
+export {
+  ENDED_GROUPS,
+  type Group,
+  initialSignals,
+  recipientsOf,
+  type SignalsState,
+  type WorkEntry,
+} from './signaller/state.ts';
 export { remembered, STATE_BYTES, STATE_VERSION, type WorkState } from './state.ts';

@@ -20,10 +20,10 @@ export function renderReport({ report, tenant, change, now }: ReportPage): strin
     { class: 'report-page' },
     h('h1', {}, 'Report'),
     h('p', { class: 'aside' }, `The last ${plural(window.days, 'day')}, up to `, moment(window.to, now, ''), '.'),
-    h('div', { class: 'cards' }, worksCard(report), signalsCard(report), answersCard(report, now), costCard(report)),
+    h('div', { class: 'cards' }, worksCard(report), signalsCard(report), answersCard(report), costCard(report)),
     efficiency(report, now),
   );
-  const title = `Report · Headway`;
+  const title = 'Report · Headway';
   return document({ title, script: paths.reportScript, tenant, change, position, now, main });
 }
 
@@ -39,13 +39,12 @@ const facts = (rows: readonly (readonly [label: Markup | string, value: Markup |
 
 const worksCard = ({ works }: FleetReport): Markup =>
   card(
-    `${plural(works.total, 'work')}`,
-    facts([
-      ...urgency.map((name) => [classMark(name), String(works.byClass[name])] as const),
-      ...(['done', 'done-claimed', 'blocked', 'released'] as const).map(
-        (phase) => [phase, String(works.byPhase[phase])] as const,
-      ),
-    ]),
+    plural(works.total, 'work'),
+    facts(urgency.map((name) => [classMark(name), String(works.byClass[name])] as const)),
+    h('h3', {}, 'Of all these'),
+    facts(
+      (['done', 'done-claimed', 'blocked', 'released'] as const).map((phase) => [phase, String(works.byPhase[phase])]),
+    ),
   );
 
 function signalsCard({ signals }: FleetReport): Markup {
@@ -56,7 +55,7 @@ function signalsCard({ signals }: FleetReport): Markup {
   return card(`${plural(signals.raised, 'signal')} raised`, facts(rows));
 }
 
-const answersCard = ({ acknowledgement: { acknowledged, ...times } }: FleetReport, _now: number): Markup =>
+const answersCard = ({ acknowledgement: { acknowledged, ...times } }: FleetReport): Markup =>
   card(
     'Answers',
     facts([
