@@ -3,6 +3,7 @@ import { STREAMS, subjects } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
 import { eventually } from '@headway/testkit';
 import { connect } from '@nats-io/transport-node';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiOf } from '../harness/api.ts';
 import { type Services, startServices } from '../harness/services.ts';
@@ -11,8 +12,9 @@ import { type Services, startServices } from '../harness/services.ts';
 const FLEET = 200;
 const FAILING = 40;
 const FIRST_THROUGH = 10;
-/** A classifier that was killed is followed when its lease has ended. Milliseconds. */
-const LEASE = 60_000;
+const KILLS = 8;
+/** Reading again after a kill. Milliseconds. */
+const AGAIN = 60_000;
 
 describe('one cause, one signal, through the running services', () => {
   let services: Services;
@@ -26,26 +28,24 @@ describe('one cause, one signal, through the running services', () => {
     await services?.stop();
   });
 
-  it('40 of 200 works fail alike: one signal, while the classifier is killed at every point of it', async () => {
+  it('40 of 200 works fail alike: one signal, while the classifier is killed at every point of it', {
+    timeout: 180_000,
+  }, async () => {
     const tenant = 'shared';
     const api = apiOf(services, tenant);
     const works = Array.from({ length: FLEET }, (_, at) => `W-${at}`);
     const failing = works.slice(0, FAILING);
-    const restart = async () => {
-      await services.kill('classifier');
-      await services.start('classifier');
-    };
     const openSignals = async (after: string | null) =>
-      (await eventually(() => api.signals(after), { what: 'the signals of all evidence', within: LEASE })).filter(
+      (await eventually(() => api.signals(after), { what: 'the signals of all evidence', within: AGAIN })).filter(
         ({ state }) => state === 'open',
       );
 
     await api.post(works.map((work) => claim(work)));
-    // Killed while the failures come in: before, between and after them.
-    const halves = [failing.slice(0, 1), failing.slice(1, 20), failing.slice(20)];
+    // Killed again and again while the failures come in: before, between and after them, with nobody waiting for it.
     let position: string | null = null;
-    for (const half of halves) {
-      position = (await api.post(half.flatMap((work) => [failed(work, 1), failed(work, 2), failed(work, 3)]))).position;
+    for (let from = 0; from < FAILING; from += FAILING / KILLS) {
+      const some = failing.slice(from, from + FAILING / KILLS);
+      position = (await api.post(some.flatMap((work) => [failed(work, 1), failed(work, 2), failed(work, 3)]))).position;
       await restart();
     }
     position = (await api.post(works.slice(FAILING).map((work) => passed(work)))).position;
@@ -64,6 +64,7 @@ describe('one cause, one signal, through the running services', () => {
     // All get through: withdrawn.
     await services.kill('classifier');
     position = (await api.post(failing.slice(FIRST_THROUGH).map((work) => passed(work)))).position;
+    await endLeases(services.postgresUrl);
     await services.start('classifier');
     expect(await openSignals(position)).toEqual([]);
     const all = await api.signals(position);
@@ -88,9 +89,10 @@ describe('one cause, one signal, through the running services', () => {
 
     await services.kill('classifier');
     await forgetPositions(services.natsUrl);
+    await endLeases(services.postgresUrl);
     await services.start('classifier');
     const marker = await api.post([claim('C')]);
-    const after = await eventually(() => api.signals(marker.position), { what: 'the signals again', within: LEASE });
+    const after = await eventually(() => api.signals(marker.position), { what: 'the signals again', within: AGAIN });
     expect(after).toEqual(before);
     // The feed has been gone through once more when the last assessment was announced again or for the first time.
     await listener.heard(tenant, 'C');
@@ -138,11 +140,10 @@ describe('one cause, one signal, through the running services', () => {
     expect(await told('quick')).toEqual(expected);
     expect(await told('other')).toEqual({ is: 'slow', policy: 0, differs: undefined });
     expect(await told('before')).toEqual({ is: 'slow', policy: 0, differs: undefined });
-    await services.kill('classifier');
-    await services.start('classifier');
+    await restart();
     const next = await api.post([failed('quick', 3, 'quick'), failed('before', 3, 'x')]);
     expect(
-      (await eventually(() => api.work('before', next.position), { what: 'before', within: LEASE })).assessment,
+      (await eventually(() => api.work('before', next.position), { what: 'before', within: AGAIN })).assessment,
     ).toMatchObject({
       rule: 'same-failure',
       count: 3,
@@ -162,6 +163,11 @@ describe('one cause, one signal, through the running services', () => {
     expect(await phase((await api.post([event('W', 'headway.gate.attempted', gate)])).position)).toBe('done');
   });
 
+  async function restart(): Promise<void> {
+    await services.kill('classifier');
+    await endLeases(services.postgresUrl);
+    await services.start('classifier');
+  }
   const headersOf = (tenant: string) => ({ authorization: `Bearer ${services.token}`, 'headway-tenant': tenant });
   const read = async (tenant: string, path: string): Promise<unknown> =>
     (await fetch(services.url('projection') + path, { headers: headersOf(tenant) })).json();
@@ -236,6 +242,14 @@ async function listen(natsUrl: string) {
       await ended;
     },
   };
+}
+
+/** What time does: the leases of a process that was killed end, and another may take over. */
+async function endLeases(postgresUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: postgresUrl });
+  await client.connect();
+  await client.query(`update claims.claim set lease_until = clock_timestamp() - interval '1 second'`);
+  await client.end();
 }
 
 /** Takes back every hint of where to start again, as an older copy of them would. */
