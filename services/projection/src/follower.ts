@@ -4,6 +4,7 @@ import type { LogMessage, ReadBatch } from '@headway/eventlog';
 import { ARCHIVE_READER, type Changes, nowhere, type ReaderPlace } from '@headway/readmodel';
 import { type Handled, handled, type Logger, type ReadLoopEnd, readLoop } from '@headway/runtime';
 import type { ChangeWatch } from './change-watch.ts';
+import type { Decode } from './decode.ts';
 import type { Ports } from './ports.ts';
 import { createProjection, goOnFrom, type StreamProjection } from './reader.ts';
 
@@ -14,7 +15,8 @@ export interface FollowOptions {
   readonly ports: Pick<Ports, 'log' | 'writer'>;
   readonly stream: StreamName;
   readonly filters: readonly string[];
-  readonly apply: (changes: Changes, messages: readonly LogMessage[]) => Promise<void>;
+  readonly apply: (changes: Changes, messages: readonly LogMessage[], decode: Decode) => Promise<void>;
+  readonly decode: Decode;
   /** Says whether a batch may be projected now; the reason why not otherwise. */
   readonly ready?: (messages: readonly LogMessage[]) => Promise<string | null>;
   readonly watch: ChangeWatch;
@@ -76,7 +78,7 @@ async function readFromStored(options: FollowOptions, state: Running): Promise<R
     stream,
     created: described.created,
     from: stored,
-    apply: options.apply,
+    apply: (changes, messages) => options.apply(changes, messages, options.decode),
     onCommit: () => watch.notify(),
   });
   Object.assign(state, { place: stored, generation: described.generation, heldUp: null });

@@ -7,7 +7,7 @@ import { createChangeWatch } from './change-watch.ts';
 import { config } from './config.ts';
 import { createCoverage } from './coverage.ts';
 import { project } from './projection.ts';
-import { mountReading } from './routes/mount.ts';
+import { mountOperating, mountReading } from './routes/mount.ts';
 
 /** Joins the ports with their adapters: the log is JetStream, the read models are in Postgres. */
 runService({
@@ -42,7 +42,9 @@ runService({
         () => null,
       );
     const covered = createCoverage({ views: model.views, watch, generationOf: projecting.generationOf, endOf });
-    mountReading(http, { views: model.views, watch, covered });
+    const reading = { views: model.views, watch, covered };
+    mountReading(http, reading);
+    mountOperating(http, { ...reading, log });
     scope.onClose('HTTP', () => http.close());
     const url = await http.listen({ host: settings.HEADWAY_HOST, port: settings.HEADWAY_PORT });
     scope.announce({ url });

@@ -1,9 +1,10 @@
-import { STREAMS } from '@headway/contracts';
-import type { LogMessage } from '@headway/eventlog';
+import { STREAMS, subjects } from '@headway/contracts';
 import type { Checks, Logger } from '@headway/runtime';
+import { applyActs } from './apply/acts.ts';
 import { applyEvidence } from './apply/evidence.ts';
 import { applyRecord, evidenceSpokenOf } from './apply/record.ts';
 import type { ChangeWatch } from './change-watch.ts';
+import { type Decode, decode as decodeMessage } from './decode.ts';
 import { type Follower, follow } from './follower.ts';
 import type { Ports } from './ports.ts';
 
@@ -15,11 +16,12 @@ const LOOK_AGAIN = 250;
 export interface Projecting {
   readonly evidence: Follower;
   readonly record: Follower;
+  readonly acts: Follower;
   /** What has to be ready before this service answers. */
   readonly checks: Checks;
   /** The generation of a stream as the log has it now; `null` while that is not known. */
   generationOf(stream: string): number | null;
-  /** Settles when both have ended. */
+  /** Settles when all have ended. */
   readonly ended: Promise<void>;
 }
 
@@ -28,32 +30,37 @@ export interface ProjectingOptions {
   readonly watch: ChangeWatch;
   readonly logger: Logger;
   readonly signal: AbortSignal;
+  /** How messages are read; as this version of the code does unless told. */
+  readonly decode?: Decode;
 }
 
-/** Follows both streams, each from its own stored position. */
-export function project({ ports, watch, logger, signal }: ProjectingOptions): Projecting {
+/** Follows the streams, each from its own stored position. */
+export function project(options: ProjectingOptions): Projecting {
+  const { ports, watch, logger, signal, decode = decodeMessage } = options;
+  const shared = { ports, watch, logger, signal, decode };
   const evidence = follow({
-    ports,
+    ...shared,
     stream: STREAMS.evidence,
     filters: ['evidence.>'],
     apply: applyEvidence,
-    watch,
-    logger,
-    signal,
   });
   const record = follow({
-    ports,
+    ...shared,
     stream: STREAMS.record,
     filters: ['record.>'],
     apply: applyRecord,
-    ready: (messages) => evidenceFirst(evidence, watch, messages, signal),
-    watch,
-    logger,
-    signal,
+    ready: (messages) => evidenceFirst(evidence, watch, evidenceSpokenOf(messages, decode), signal),
   });
+  const acts = follow({ ...shared, stream: STREAMS.acts, filters: [subjects.allActs], apply: applyActs });
+  const byStream: Readonly<Record<string, Follower>> = {
+    [STREAMS.evidence]: evidence,
+    [STREAMS.record]: record,
+    [STREAMS.acts]: acts,
+  };
   return {
     evidence,
     record,
+    acts,
     checks: {
       postgres: async () => {
         await ports.ping();
@@ -61,9 +68,10 @@ export function project({ ports, watch, logger, signal }: ProjectingOptions): Pr
       },
       evidence: () => readiness(evidence),
       record: () => readiness(record),
+      acts: () => readiness(acts),
     },
-    generationOf: (stream) => (stream === STREAMS.record ? record : evidence).state().generation,
-    ended: Promise.all([evidence.ended, record.ended]).then(() => undefined),
+    generationOf: (stream) => byStream[stream]?.state().generation ?? null,
+    ended: Promise.all([evidence.ended, record.ended, acts.ended]).then(() => undefined),
   };
 }
 
@@ -74,10 +82,9 @@ export function project({ ports, watch, logger, signal }: ProjectingOptions): Pr
 async function evidenceFirst(
   evidence: Follower,
   watch: ChangeWatch,
-  messages: readonly LogMessage[],
+  spokenOf: number,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const spokenOf = evidenceSpokenOf(messages);
   const deadline = performance.now() + EVIDENCE_WAIT;
   for (let seen = watch.told; evidence.state().place.sequence < spokenOf; seen = watch.told) {
     if (performance.now() > deadline || signal.aborted)

@@ -3,6 +3,7 @@ import { migrate, openPool, openReadModel, type ReadModel } from '@headway/readm
 import { createLogger, type Logger } from '@headway/runtime';
 import { eventually, startPostgres, type TestPostgres } from '@headway/testkit';
 import { createChangeWatch } from '../src/change-watch.ts';
+import type { Decode } from '../src/decode.ts';
 import { type Projecting, project } from '../src/projection.ts';
 
 /** A projection over a log in memory and a Postgres of its own. */
@@ -18,7 +19,9 @@ export interface Rig {
   /** Appends, and answers with the last sequence. */
   say(...messages: NewMessage[]): Promise<number>;
   /** Runs the projection until both streams are projected to their ends, then goes on. */
-  project(): Projecting;
+  project(decode?: Decode): Projecting;
+  /** Ends what `project` began; another version of the code may go on. */
+  endProjecting(): Promise<void>;
   settled(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -42,6 +45,9 @@ export const emptyTables = ({ sql }: Pick<Rig, 'sql'>) =>
       'archive',
       'identities',
       'dead_letters',
+      'holds',
+      'waiting',
+      'rebuilds',
       'works',
       'timeline',
       'signals',
@@ -65,7 +71,7 @@ export async function startRig(
   const watch = createChangeWatch();
   const logger = createLogger('test');
   logger.level = 'silent';
-  const stopping = new AbortController();
+  let stopping = new AbortController();
   const running: Projecting[] = [];
   const sql = async <Row extends object>(text: string, values: unknown[] = []) =>
     (await reader.query<Row>(text, values)).rows;
@@ -87,20 +93,26 @@ export async function startRig(
       }
       return sequence;
     },
-    project() {
+    project(decode) {
       const projecting = project({
         ports: { log, writer: model.writer, views: model.views, ping: model.ping },
         watch,
         logger,
         signal: stopping.signal,
+        ...(decode === undefined ? {} : { decode }),
       });
       running.push(projecting);
       return projecting;
     },
+    async endProjecting() {
+      stopping.abort();
+      await Promise.all(running.splice(0).map(({ ended }) => ended));
+      stopping = new AbortController();
+    },
     async settled() {
       await eventually(
         async () => {
-          for (const stream of ['EVIDENCE', 'RECORD'] as const) {
+          for (const stream of ['EVIDENCE', 'RECORD', 'ACTS'] as const) {
             const { lastSequence, generation } = await log.describe(stream);
             const at = await sql<{ sequence: string; generation: number }>(
               `select sequence, generation from headway.positions where reader = 'projection' and stream = $1`,
@@ -137,15 +149,15 @@ export async function contents({ sql }: Pick<Rig, 'sql'>): Promise<unknown> {
     coverage: 'select * from headway.signal_coverage order by tenant',
     identities: 'select * from headway.identities order by generation, sequence, work',
     archive: 'select * from headway.archive order by stream, generation, sequence',
-    letters: 'select * from headway.dead_letters order by stream, generation, sequence',
+    letters: 'select * from headway.dead_letters order by reader, stream, generation, sequence',
+    holds: 'select * from headway.holds order by aggregate',
+    waiting: 'select * from headway.waiting order by aggregate, stream, generation, sequence',
     positions: 'select reader, stream, generation, sequence from headway.positions order by reader, stream',
   };
   const all: Record<string, unknown> = {};
   for (const [name, text] of Object.entries(tables)) {
     const rows = await sql<Record<string, unknown>>(text);
-    all[name] = rows.map(({ change: _change, entry: _entry, id, ...row }) =>
-      name === 'letters' ? row : { ...row, ...(id === undefined ? {} : { id }) },
-    );
+    all[name] = rows.map(({ change: _change, entry: _entry, ...row }) => row);
   }
   return all;
 }

@@ -1,3 +1,5 @@
+import type { ActCommit } from './acts.ts';
+import type { DeadLetterRecord } from './dead-letters.ts';
 import type { EvidenceEvent, MonitorTicked } from './evidence.ts';
 import type { SignalEvent, TrajectoryEvent } from './trajectory.ts';
 
@@ -61,5 +63,12 @@ export interface ReaderPosition {
 }
 
 export const encodeRecord = (
-  record: EvidenceCommit | TickCommit | TrajectoryRecord | SignalsRecord | ReaderPosition,
+  record:
+    | ActCommit
+    | DeadLetterRecord
+    | EvidenceCommit
+    | TickCommit
+    | TrajectoryRecord
+    | SignalsRecord
+    | ReaderPosition,
 ): Uint8Array => Buffer.from(JSON.stringify(record), 'utf8');

@@ -16,13 +16,18 @@ export type {
   MemberRow,
   SignalKey,
   SignalRow,
+  StandingLetter,
   TimelineRow,
   WorkKey,
   WorkRow,
 } from './rows.ts';
+export type { LetterQuery } from './views/dead-letters.ts';
 export type { ChangeWindow, SignalPlace, SignalWithWorks } from './views/signals.ts';
 export type { StandingEntry, WorkPlace } from './views/works.ts';
 export type { Advance, Changes, Step } from './write/advance.ts';
+export type { Closing } from './write/dead-letters.ts';
+export { fromArchive } from './write/from-archive.ts';
+export type { WaitingRow } from './write/holds.ts';
 export type { StandingIdentity } from './write/identities.ts';
 export { ARCHIVE_READER, nowhere, type Place, type ReaderPlace, SIGNALLER } from './write/positions.ts';
 export type { SignalCoverage } from './write/signals.ts';

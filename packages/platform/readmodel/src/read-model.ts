@@ -1,9 +1,11 @@
+import type { LetterPlace, LetterReader } from '@headway/contracts';
 import { type PostgresPool, sql } from 'kysely';
 import { type IdentityArchive, identityArchive, readArchive } from './archive.ts';
 import { openPool, over } from './connect.ts';
-import type { ArchivedMessage, WorkRow } from './rows.ts';
+import type { ArchivedMessage, StandingLetter, WorkRow } from './rows.ts';
 import { changedWorks, newestChange } from './views/changes.ts';
 import { type CoverageQuery, classifiedBy, signalledUpTo } from './views/coverage.ts';
+import { countLetters, findLetter, type LetterQuery, letterBefore, listLetters } from './views/dead-letters.ts';
 import {
   type ChangeWindow,
   changedSignals,
@@ -47,6 +49,10 @@ export interface ReadModelViews {
   changedSignals(window: ChangeWindow): Promise<SignalWithWorks[]>;
   classifiedBy(query: CoverageQuery): Promise<number | null>;
   signalledUpTo(tenant: string): Promise<number>;
+  listLetters(query: LetterQuery): Promise<{ rows: StandingLetter[]; next: LetterPlace | null }>;
+  findLetter(tenant: string, letter: LetterPlace): Promise<StandingLetter | null>;
+  letterBefore(query: { tenant: string; work: string; sequence: number }): Promise<LetterPlace | null>;
+  countLetters(): Promise<ReadonlyMap<LetterReader, number>>;
 }
 
 export interface ReadModel {
@@ -92,6 +98,10 @@ export function readModelOver(pool: PostgresPool): ReadModel {
       changedSignals: (window) => changedSignals(db, window),
       classifiedBy: (query) => classifiedBy(db, query),
       signalledUpTo: (tenant) => signalledUpTo(db, tenant),
+      listLetters: (query) => listLetters(db, query),
+      findLetter: (tenant, letter) => findLetter(db, tenant, letter),
+      letterBefore: (query) => letterBefore(db, query),
+      countLetters: () => countLetters(db),
     },
     identities: identityArchive(db),
     readArchive: (stream, after) => readArchive(db, stream, after),

@@ -1,7 +1,8 @@
-import type { ArchivedMessage, Changes, DeadLetterRow, TimelineRow, WorkRow } from '@headway/readmodel';
-import { type DecodedEvent, decode } from '../decode.ts';
+import type { ArchivedMessage, Changes, TimelineRow, WorkRow } from '@headway/readmodel';
+import type { Decode, DecodedEvent } from '../decode.ts';
 import { evidenceEntry } from '../projectors/timeline.ts';
 import { afterEvidence } from '../projectors/work.ts';
+import { Admission } from './admission.ts';
 import { deadLetter } from './dead-letter.ts';
 import { WorkTable } from './work-table.ts';
 
@@ -11,28 +12,48 @@ interface Offered extends DecodedEvent {
   readonly message: ArchivedMessage;
 }
 
-/**
- * Writes what follows from messages of EVIDENCE: archive, identities, works, timeline. An event whose identity stands
- * already changes nothing, whatever its content: the first one stands.
- */
-export async function applyEvidence(changes: Changes, messages: readonly ArchivedMessage[]): Promise<void> {
-  const letters: DeadLetterRow[] = [];
-  const offered: Offered[] = [];
-  for (const message of messages) {
-    const decoded = decode(message);
-    if (!decoded.ok) letters.push(deadLetter(message, decoded.failure));
-    else if (decoded.value.kind === 'evidence') {
-      const { tenant, work, events } = decoded.value;
-      for (const event of events) offered.push({ ...event, tenant, work, message });
-    } else if (decoded.value.kind !== 'nothing') letters.push(deadLetter(message, 'this does not belong in EVIDENCE'));
-  }
+/** Writes what follows from messages of EVIDENCE: archive, identities, works, timeline. */
+export async function applyEvidence(
+  changes: Changes,
+  messages: readonly ArchivedMessage[],
+  decode: Decode,
+): Promise<void> {
   await changes.archive(messages);
-  await changes.keepDeadLetters(letters);
+  await projectEvidence(changes, messages, decode);
+}
+
+/**
+ * As `applyEvidence`, of messages that are archived. An event whose identity stands already changes nothing, whatever
+ * its content: the first one stands. Identities are taken also of what has to wait: they hold for ever.
+ */
+export async function projectEvidence(
+  changes: Changes,
+  messages: readonly ArchivedMessage[],
+  decode: Decode,
+): Promise<void> {
+  const admission = await Admission.open(changes, messages);
+  const offered = messages.flatMap((message) => offeredBy(message, decode));
   const fresh = await changes.takeIdentities(offered.map(identityOf));
-  await project(
-    changes,
-    offered.filter((_, at) => fresh.has(at)),
-  );
+  const accepted = new Map<ArchivedMessage, Offered[]>();
+  for (const [at, event] of offered.entries())
+    if (fresh.has(at)) accepted.set(event.message, [...(accepted.get(event.message) ?? []), event]);
+  const works = await WorkTable.load(changes, offered);
+  const timeline: TimelineRow[] = [];
+  for (const message of messages) {
+    if (!admission.admits(message)) continue;
+    const error = unreadable(message, decode) ?? project(works, timeline, accepted.get(message) ?? []);
+    if (error !== null) admission.refuse(deadLetter(message, error));
+  }
+  await changes.appendTimeline(timeline);
+  await works.save(changes);
+  await admission.save(changes);
+}
+
+function offeredBy(message: ArchivedMessage, decode: Decode): Offered[] {
+  const decoded = decode(message);
+  if (!decoded.ok || decoded.value.kind !== 'evidence') return [];
+  const { tenant, work, events } = decoded.value;
+  return events.map((event) => ({ ...event, tenant, work, message }));
 }
 
 const identityOf = ({ key, content, tenant, work, event, message }: Offered) => ({
@@ -45,14 +66,29 @@ const identityOf = ({ key, content, tenant, work, event, message }: Offered) => 
   reportedAt: event.time ?? null,
 });
 
-async function project(changes: Changes, accepted: readonly Offered[]): Promise<void> {
-  const works = await WorkTable.load(changes, accepted);
-  const timeline: TimelineRow[] = [];
-  for (const { tenant, work, event, message } of accepted) {
-    const row: WorkRow = afterEvidence(works.get(tenant, work), event, message);
+/** Why a message cannot be read; `null` where it can. */
+function unreadable(message: ArchivedMessage, decode: Decode): string | null {
+  const decoded = decode(message);
+  if (!decoded.ok) return decoded.failure;
+  const { kind } = decoded.value;
+  return kind === 'evidence' || kind === 'nothing' ? null : 'this does not belong in EVIDENCE';
+}
+
+/** Projects the events of one message, all or none. Answers with why that is not possible, or `null`. */
+function project(works: WorkTable, timeline: TimelineRow[], events: readonly Offered[]): string | null {
+  const [first] = events;
+  if (first === undefined) return null;
+  try {
+    let row: WorkRow = works.get(first.tenant, first.work);
+    const entries: TimelineRow[] = [];
+    for (const { event, message } of events) {
+      row = afterEvidence(row, event, message);
+      entries.push(evidenceEntry(row, event, row.incarnation, message));
+    }
     works.set(row);
-    timeline.push(evidenceEntry(row, event, row.incarnation, message));
+    for (const entry of entries) timeline.push(entry);
+    return null;
+  } catch (error) {
+    return String(error);
   }
-  await changes.appendTimeline(timeline);
-  await works.save(changes);
 }

@@ -21,7 +21,7 @@ export function afterAssessment(row: WorkRow, assessment: Assessment, cause: Cau
     attempts: assessment.attempts,
     since: goesOn ? row.since : (cause?.time ?? null),
     sinceSequence: goesOn ? row.sinceSequence : (cause?.sequence ?? null),
-    updatedAt: at.recordedAt,
+    updatedAt: Math.max(row.updatedAt, at.recordedAt),
   };
 }
 

@@ -45,7 +45,7 @@ export function afterEvidence(row: WorkRow, event: EvidenceEvent, at: At): WorkR
     ...row,
     firstSequence: row.firstSequence ?? at.sequence,
     lastSequence: Math.max(row.lastSequence ?? 0, at.sequence),
-    updatedAt: at.recordedAt,
+    updatedAt: Math.max(row.updatedAt, at.recordedAt),
     costUsd: plus(row.costUsd, costOf(event)),
   };
   const claim = event.type === 'headway.work.claimed';

@@ -1,11 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import type { Reading } from './context.ts';
+import { mountDeadLetters, type Operating } from './dead-letters.ts';
 import { mountPages } from './page.ts';
 import { mountSignals } from './signals.ts';
 import { mountStream } from './stream.ts';
 import { mountWorks } from './works.ts';
 
-/** Every route of this service. */
+/** The routes by which operators look after the readers. */
+export function mountOperating(app: FastifyInstance, operating: Operating): void {
+  mountDeadLetters(app, operating);
+}
+
+/** Every route that only reads. */
 export function mountReading(app: FastifyInstance, reading: Reading): void {
   mountWorks(app, reading);
   mountSignals(app, reading);

@@ -20,6 +20,7 @@ export const parameters = {
     limit,
     state: z.enum(['open', 'acknowledged', 'withdrawn', 'superseded']).optional(),
   }),
+  deadLetters: z.object({ after, cursor, limit, state: z.enum(['open', 'retried', 'dropped', 'all']).default('open') }),
   stream: z.object({ since: change.optional(), work: z.string().min(1).max(limits.workId).optional() }),
 } as const;
 
