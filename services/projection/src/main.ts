@@ -25,7 +25,7 @@ runService({
     scope.onClose('the log', () => log.close());
 
     const watch = createChangeWatch();
-    const ports = { log, writer: model.writer, views: model.views, ping: model.ping };
+    const ports = { log, writer: model.writer, views: model.views, rebuilds: model.rebuilds, ping: model.ping };
     const projecting = project({ ports, watch, logger: scope.logger, signal: scope.signal });
     scope.onClose('projecting', () => projecting.ended);
 
@@ -44,7 +44,7 @@ runService({
     const covered = createCoverage({ views: model.views, watch, generationOf: projecting.generationOf, endOf });
     const reading = { views: model.views, watch, covered };
     mountReading(http, reading);
-    mountOperating(http, { ...reading, log });
+    mountOperating(http, { ...reading, log, projecting, endOf });
     scope.onClose('HTTP', () => http.close());
     const url = await http.listen({ host: settings.HEADWAY_HOST, port: settings.HEADWAY_PORT });
     scope.announce({ url });

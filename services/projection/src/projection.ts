@@ -1,4 +1,4 @@
-import { STREAMS, subjects } from '@headway/contracts';
+import { type GapReport, STREAMS, type StreamName, subjects } from '@headway/contracts';
 import type { Checks, Logger } from '@headway/runtime';
 import { applyActs } from './apply/acts.ts';
 import { applyEvidence } from './apply/evidence.ts';
@@ -6,7 +6,9 @@ import { applyRecord, evidenceSpokenOf } from './apply/record.ts';
 import type { ChangeWatch } from './change-watch.ts';
 import { type Decode, decode as decodeMessage } from './decode.ts';
 import { type Follower, follow } from './follower.ts';
+import { scanForGaps } from './gap-scanner.ts';
 import type { Ports } from './ports.ts';
+import { rebuilding } from './rebuild.ts';
 
 /** How long a record waits for the evidence it speaks of, before it is looked at again. Milliseconds. */
 const EVIDENCE_WAIT = 5_000;
@@ -21,6 +23,9 @@ export interface Projecting {
   readonly checks: Checks;
   /** The generation of a stream as the log has it now; `null` while that is not known. */
   generationOf(stream: string): number | null;
+  readonly followers: readonly { readonly stream: StreamName; readonly follower: Follower }[];
+  gaps(): readonly GapReport[];
+  readonly rebuilds: Ports['rebuilds'];
   /** Settles when all have ended. */
   readonly ended: Promise<void>;
 }
@@ -52,15 +57,19 @@ export function project(options: ProjectingOptions): Projecting {
     ready: (messages) => evidenceFirst(evidence, watch, evidenceSpokenOf(messages, decode), signal),
   });
   const acts = follow({ ...shared, stream: STREAMS.acts, filters: [subjects.allActs], apply: applyActs });
-  const byStream: Readonly<Record<string, Follower>> = {
-    [STREAMS.evidence]: evidence,
-    [STREAMS.record]: record,
-    [STREAMS.acts]: acts,
-  };
+  const followers = [
+    { stream: STREAMS.evidence, follower: evidence },
+    { stream: STREAMS.record, follower: record },
+    { stream: STREAMS.acts, follower: acts },
+  ];
+  const scanner = scanForGaps({ ports, streams: followers.map(({ stream }) => stream), logger, signal });
   return {
     evidence,
     record,
     acts,
+    followers,
+    gaps: scanner.reports,
+    rebuilds: ports.rebuilds,
     checks: {
       postgres: async () => {
         await ports.ping();
@@ -69,9 +78,13 @@ export function project(options: ProjectingOptions): Projecting {
       evidence: () => readiness(evidence),
       record: () => readiness(record),
       acts: () => readiness(acts),
+      // A gap is told, and does not keep anybody from reading what is there.
+      gaps: () => ({ ready: true, detail: { streams: scanner.reports() } }),
     },
-    generationOf: (stream) => byStream[stream]?.state().generation ?? null,
-    ended: Promise.all([evidence.ended, record.ended, acts.ended]).then(() => undefined),
+    generationOf: (stream) => followers.find((one) => one.stream === stream)?.follower.state().generation ?? null,
+    ended: Promise.all([evidence.ended, record.ended, acts.ended, scanner.ended, rebuilding(shared)]).then(
+      () => undefined,
+    ),
   };
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   type DeadLetterView,
   type EvidenceCommit,
@@ -6,20 +5,16 @@ import {
   encodeRecord,
   type Page,
   type Problem,
-  type StreamName,
   subjects,
   type WorkView,
 } from '@headway/contracts';
-import { createHttp } from '@headway/runtime';
 import { eventually, startPostgres, type TestPostgres } from '@headway/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createCoverage } from '../src/coverage.ts';
 import { type Decode, decode } from '../src/decode.ts';
-import { mountOperating, mountReading } from '../src/routes/mount.ts';
+import { apiOver } from './api.ts';
 import { assessed, assessment, attempt, evidence, fact, trajectory } from './records.ts';
 import { contents, type Rig, startRig } from './rig.ts';
 
-const TOKEN = 'the-operator-token-of-this-test';
 let server: TestPostgres;
 const open: { stop(): Promise<unknown> }[] = [];
 beforeAll(async () => {
@@ -46,31 +41,9 @@ const fixed: Decode = (message) => {
 };
 
 async function api(rig: Rig, read?: Decode) {
-  const projecting = rig.project(read);
-  const { views } = rig.model;
-  const app = createHttp({
-    service: 'projection',
-    logger: rig.logger,
-    access: { operatorTokenSha256: createHash('sha256').update(TOKEN).digest(), loopbackOpen: true },
-    checks: projecting.checks,
-    publicHosts: [],
-  });
-  const endOf = async (stream: string) => (await rig.log.describe(stream as StreamName)).lastSequence;
-  const covered = createCoverage({ views, watch: rig.watch, generationOf: projecting.generationOf, endOf });
-  const reading = { views, watch: rig.watch, covered };
-  mountReading(app, reading);
-  mountOperating(app, { ...reading, log: rig.log });
-  open.push({ stop: () => app.close() });
-  const get = async <Body>(url: string) => {
-    const answer = await app.inject({ url });
-    return { status: answer.statusCode, body: answer.json<Body>() };
-  };
-  const act = async (url: string, body: object, token: string | null = TOKEN) => {
-    const headers = token === null ? {} : { authorization: `Bearer ${token}` };
-    const answer = await app.inject({ method: 'POST', url, payload: body, headers });
-    return { status: answer.statusCode, body: answer.json<Problem & { position: string }>() };
-  };
-  return { app, get, act };
+  const over = apiOver(rig, read);
+  open.push({ stop: () => over.app.close() });
+  return over;
 }
 
 async function rig(): Promise<Rig> {

@@ -1,5 +1,5 @@
 import { createMemoryLog, createMemoryStreams, type EventLog, type NewMessage } from '@headway/eventlog';
-import { migrate, openPool, openReadModel, type ReadModel } from '@headway/readmodel';
+import { migrate, openPool, openReadModel, type ReadModel, type Rebuilds } from '@headway/readmodel';
 import { createLogger, type Logger } from '@headway/runtime';
 import { eventually, startPostgres, type TestPostgres } from '@headway/testkit';
 import { createChangeWatch } from '../src/change-watch.ts';
@@ -55,19 +55,25 @@ export const emptyTables = ({ sql }: Pick<Rig, 'sql'>) =>
       'signal_coverage',
     ]
       .map((table) => `delete from headway.${table}`)
+      .concat('update headway.projections set generation = 1')
       .join(';'),
   );
 
 export async function startRig(
   server?: TestPostgres,
-  options: { model?: (url: string) => ReadModel } = {},
+  options: {
+    model?: (url: string) => ReadModel;
+    /** One that exists already: its owner closes it. */
+    log?: EventLog;
+    rebuilds?: (inner: Rebuilds) => Rebuilds;
+  } = {},
 ): Promise<Rig> {
   const own = server ?? (await startPostgres());
   const url = await emptyDatabase(own);
   const model = (options.model ?? ((at) => openReadModel({ url: at })))(url);
   const reader = openPool({ url, connections: 2, name: 'test' });
   const streams = createMemoryStreams();
-  const log = createMemoryLog({ streams });
+  const log = options.log ?? createMemoryLog({ streams });
   const watch = createChangeWatch();
   const logger = createLogger('test');
   logger.level = 'silent';
@@ -95,7 +101,13 @@ export async function startRig(
     },
     project(decode) {
       const projecting = project({
-        ports: { log, writer: model.writer, views: model.views, ping: model.ping },
+        ports: {
+          log,
+          writer: model.writer,
+          views: model.views,
+          rebuilds: options.rebuilds?.(model.rebuilds) ?? model.rebuilds,
+          ping: model.ping,
+        },
         watch,
         logger,
         signal: stopping.signal,
@@ -129,7 +141,7 @@ export async function startRig(
     async stop() {
       stopping.abort();
       await Promise.all(running.map(({ ended }) => ended));
-      await log.close();
+      if (options.log === undefined) await log.close();
       await model.close();
       await emptyTables({ sql });
       spare.set(own, [...(spare.get(own) ?? []), url]);

@@ -4,6 +4,8 @@ import type { ArchiveTable, Database } from './tables.ts';
 import { findIdentities } from './write/identities.ts';
 import { ARCHIVE_READER, type Place, readPlace } from './write/positions.ts';
 
+/** Bytes of payload fetched from the archive at once; a single larger message still comes alone. */
+const PAGE_BYTES = 8 * 1024 * 1024;
 /** Messages fetched from the archive at once. */
 export const ARCHIVE_PAGE = 500;
 
@@ -42,7 +44,7 @@ export async function readArchived(
   return rows.map(asMessage);
 }
 
-/** One page of {@link readArchive}. */
+/** At most `limit` messages after a place, and fewer where they are large: none only where there is none. */
 export async function readArchivePage(
   db: Kysely<Database>,
   stream: string,
@@ -50,9 +52,15 @@ export async function readArchivePage(
   limit: number,
 ): Promise<ArchivedMessage[]> {
   const { rows } = await sql<Selectable<ArchiveTable>>`
-    select * from headway.archive
-    where stream = ${stream} and (generation, sequence) > (${after.generation}, ${after.sequence})
-    order by generation, sequence limit ${limit}`.execute(db);
+    select * from (
+      select page.*, sum(octet_length(payload)) over (order by generation, sequence) - octet_length(payload) as before
+      from (
+        select * from headway.archive
+        where stream = ${stream} and (generation, sequence) > (${after.generation}, ${after.sequence})
+        order by generation, sequence limit ${limit}
+      ) as page
+    ) as counted
+    where before < ${PAGE_BYTES} order by generation, sequence`.execute(db);
   return rows.map(asMessage);
 }
 
@@ -81,6 +89,6 @@ export async function* readArchive(
     const page = await readArchivePage(db, stream, from, ARCHIVE_PAGE);
     yield* page;
     from = page.at(-1) ?? from;
-    if (page.length < ARCHIVE_PAGE) return;
+    if (page.length === 0) return;
   }
 }

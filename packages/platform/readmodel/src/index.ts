@@ -1,5 +1,7 @@
 export type { IdentityArchive } from './archive.ts';
 export { isDataRefusal, isStoreAway, openPool } from './connect.ts';
+export type { Rebuild, RebuildRow, Rebuilds } from './generations/rebuilds.ts';
+export { FLEET } from './generations/tables.ts';
 export { migrate } from './migrate.ts';
 export {
   openReadModel,

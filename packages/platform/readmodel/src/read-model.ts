@@ -2,10 +2,12 @@ import type { LetterPlace, LetterReader } from '@headway/contracts';
 import { type PostgresPool, sql } from 'kysely';
 import { type IdentityArchive, identityArchive, readArchive } from './archive.ts';
 import { openPool, over } from './connect.ts';
+import { type Rebuilds, rebuildsOver } from './generations/rebuilds.ts';
 import type { ArchivedMessage, StandingLetter, WorkRow } from './rows.ts';
 import { changedWorks, newestChange } from './views/changes.ts';
 import { type CoverageQuery, classifiedBy, signalledUpTo } from './views/coverage.ts';
 import { countLetters, findLetter, type LetterQuery, letterBefore, listLetters } from './views/dead-letters.ts';
+import { absentFromArchive, type GapQuery } from './views/gaps.ts';
 import {
   type ChangeWindow,
   changedSignals,
@@ -53,12 +55,14 @@ export interface ReadModelViews {
   findLetter(tenant: string, letter: LetterPlace): Promise<StandingLetter | null>;
   letterBefore(query: { tenant: string; work: string; sequence: number }): Promise<LetterPlace | null>;
   countLetters(): Promise<ReadonlyMap<LetterReader, number>>;
+  absentFromArchive(query: GapQuery): Promise<readonly number[]>;
 }
 
 export interface ReadModel {
   readonly writer: ReadModelWriter;
   readonly views: ReadModelViews;
   readonly identities: IdentityArchive;
+  readonly rebuilds: Rebuilds;
   readArchive(stream: string, after?: Place): AsyncGenerator<ArchivedMessage>;
   /** Resolves when Postgres answers and the schema is there; throws with the reason otherwise. */
   ping(): Promise<void>;
@@ -102,8 +106,10 @@ export function readModelOver(pool: PostgresPool): ReadModel {
       findLetter: (tenant, letter) => findLetter(db, tenant, letter),
       letterBefore: (query) => letterBefore(db, query),
       countLetters: () => countLetters(db),
+      absentFromArchive: (query) => absentFromArchive(db, query),
     },
     identities: identityArchive(db),
+    rebuilds: rebuildsOver(db),
     readArchive: (stream, after) => readArchive(db, stream, after),
     ping: async () => {
       await sql`select change from headway.changes`.execute(db);

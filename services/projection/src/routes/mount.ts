@@ -1,14 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import type { Reading } from './context.ts';
-import { mountDeadLetters, type Operating } from './dead-letters.ts';
+import { mountDeadLetters } from './dead-letters.ts';
 import { mountPages } from './page.ts';
+import { mountProjections, type Overseeing } from './projections.ts';
 import { mountSignals } from './signals.ts';
 import { mountStream } from './stream.ts';
 import { mountWorks } from './works.ts';
 
 /** The routes by which operators look after the readers. */
-export function mountOperating(app: FastifyInstance, operating: Operating): void {
-  mountDeadLetters(app, operating);
+export function mountOperating(app: FastifyInstance, overseeing: Overseeing): void {
+  mountDeadLetters(app, overseeing);
+  mountProjections(app, overseeing);
 }
 
 /** Every route that only reads. */

@@ -20,10 +20,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       started_at timestamptz,
       updated_at timestamptz,
       ended_at timestamptz,
-      begun_done bigint not null default 0,
       done bigint not null default 0,
       total bigint not null default 0,
-      places json not null default '{}',
+      worker text,
       error text
     )`.execute(db);
   await sql`
