@@ -1,8 +1,9 @@
 import { PARTITIONS, type Policy, STREAMS, subjects } from '@headway/contracts';
 import type { EventLog, ReadBatch } from '@headway/eventlog';
 import { type Handled, handled, type Logger, type ReadLoop, type ReadLoopOptions, readLoop } from '@headway/runtime';
+import type { Acts } from './acts.ts';
 import { createAnswers } from './apply-answers.ts';
-import { assessEvidence } from './assess-evidence.ts';
+import { assessEvidence, type ReadCommit, readCommit } from './assess-evidence.ts';
 import { announce } from './feed.ts';
 import type { Duties } from './ownership.ts';
 import { createPoisoned } from './poisoned.ts';
@@ -28,6 +29,9 @@ export interface DutyParts {
   readonly logger: Logger;
   readonly policyOf: (tenant: string) => Policy;
   readonly signal: AbortSignal;
+  readonly acts: Acts;
+  /** How commits of evidence are read; as this version of the code does unless told. */
+  readonly readCommit?: ReadCommit;
 }
 
 type Reading = Pick<ReadLoopOptions, 'name' | 'stream' | 'filters' | 'after'>;
@@ -57,6 +61,7 @@ function startReading(
 export async function startAssessing(parts: DutyParts, duties: Duties): Promise<readonly ReadLoop[]> {
   const { log, logger, policyOf } = parts;
   const owns = (partition: number) => duties.partitions.has(partition);
+  await parts.acts.known;
   const positions = createPositions(log, 'classifier');
   const known = await positions.read();
   const keys = duties.partitions.size === PARTITIONS ? [EVERY] : [...duties.partitions].map(String);
@@ -72,7 +77,7 @@ export async function startAssessing(parts: DutyParts, duties: Duties): Promise<
   const works = await loadWorks(log, owns, policyOf);
   const answers = createAnswers({ works, owns, policyOf, signal: parts.signal });
   const turn = createTurn();
-  const poisoned = createPoisoned(logger);
+  const poisoned = createPoisoned({ log, logger, dropped: parts.acts.dropped });
   const evidence = progress('evidence');
   const answeredBefore = startOf('signals');
   for await (const batch of log.newestOfEach(STREAMS.record, subjects.allSignals))
@@ -88,7 +93,13 @@ export async function startAssessing(parts: DutyParts, duties: Duties): Promise<
         filters: [subjects.allEvidence],
         after: startOf('evidence'),
       },
-      (batch) => turn.run(() => assessEvidence({ works, answers, turn, poisoned, owns, policyOf }, batch.messages)),
+      (batch) =>
+        turn.run(() =>
+          assessEvidence(
+            { works, answers, turn, poisoned, readCommit: parts.readCommit ?? readCommit, owns, policyOf },
+            batch.messages,
+          ),
+        ),
       (sequence) => evidence.note(poisoned.before(sequence)),
     ),
     startReading(

@@ -2,6 +2,8 @@ import type { Claims } from '@headway/claims';
 import type { Policy } from '@headway/contracts';
 import type { EventLog } from '@headway/eventlog';
 import type { Logger, ReadLoop } from '@headway/runtime';
+import { type Acts, followActs } from './acts.ts';
+import type { ReadCommit } from './assess-evidence.ts';
 import { startAssessing, startFeed, startSignalling } from './duties.ts';
 import { createOwnership, type Duties, noDuties, RENEWAL_SECONDS, sameDuties } from './ownership.ts';
 
@@ -17,6 +19,7 @@ export interface ReplicaParts {
   readonly policyOf: (tenant: string) => Policy;
   readonly signal: AbortSignal;
   readonly renewalSeconds?: number;
+  readonly readCommit?: ReadCommit;
 }
 
 /** One replica of the classifier: does what it owns, and takes up its duties anew when they change or it was fenced. */
@@ -31,6 +34,7 @@ export interface Replica {
 
 export function startReplica(parts: ReplicaParts): Replica {
   const ownership = createOwnership(parts.claims, parts.holder, parts.logger);
+  const acts = followActs(parts);
   const state = {
     duties: noDuties,
     loops: [] as ReadLoop[],
@@ -51,9 +55,11 @@ export function startReplica(parts: ReplicaParts): Replica {
     const round = new AbortController();
     const signal = AbortSignal.any([parts.signal, round.signal]);
     try {
-      await startLoops({ ...parts, signal }, duties, state.loops);
+      // Asked for before anything is read, so that no act falls in between.
+      const acted = acts.next();
+      await startLoops({ ...parts, acts, signal }, duties, state.loops);
       state.trouble = null;
-      await Promise.race([reviewUntilChanged(duties, signal), ...state.loops.map((loop) => ending(loop))]);
+      await Promise.race([reviewUntilChanged(duties, signal), acted, ...state.loops.map((loop) => ending(loop))]);
     } catch (error) {
       state.trouble = `the duties could not be taken up: ${error instanceof Error ? error.message : String(error)}`;
       parts.logger.error({ err: error }, 'the duties could not be taken up');
@@ -87,12 +93,16 @@ export function startReplica(parts: ReplicaParts): Replica {
     },
     duties: () => state.duties,
     fenced: () => state.fenced,
-    ended: live(),
+    ended: Promise.all([live(), acts.ended]).then(() => undefined),
   };
 }
 
 /** Adds each loop as it is started, so that those are known also where a later one cannot be. */
-async function startLoops(parts: ReplicaParts, duties: Duties, loops: ReadLoop[]): Promise<void> {
+async function startLoops(
+  parts: ReplicaParts & { readonly acts: Acts },
+  duties: Duties,
+  loops: ReadLoop[],
+): Promise<void> {
   if (duties.partitions.size > 0) loops.push(...(await startAssessing(parts, duties)));
   if (duties.signaller) loops.push(await startSignalling(parts));
   if (duties.feed) loops.push(await startFeed(parts));
