@@ -85,7 +85,11 @@ export default {
       from: { path: anyPackage },
       to: {
         path: '^(packages/[^/]+|services|deploy)/[^/]+/',
-        pathNot: ['^$1/', '^packages/[^/]+/[^/]+/src/index\\.ts$', '^packages/platform/testkit/src/browser\\.ts$'],
+        pathNot: [
+          '^$1/',
+          '^(packages/[^/]+|deploy)/[^/]+/src/index\\.ts$',
+          '^packages/platform/testkit/src/browser\\.ts$',
+        ],
       },
     },
     {

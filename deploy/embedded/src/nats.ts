@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { authorizationBlock } from '@headway/bus-users';
 import { type Guarded, startGuarded } from './guarded.ts';
 
 export const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
@@ -24,31 +25,25 @@ export interface NatsOptions {
   /** Tells this server from any other that might answer at the port. */
   readonly serverName: string;
   readonly syncAlways: boolean;
-  /** Of the one user that may do everything: the services. */
-  readonly password: string;
+  /** Of each user. Whoever comes without one may only listen: agents run on this machine too. */
+  readonly passwords: ReadonlyMap<string, string>;
 }
-
-/** The user of Headway's own services. */
-export const NATS_USER = 'headway';
-/** What everybody else on this machine may hear; they may say nothing. Agents run here too. */
-const OUTSIDE_MAY_HEAR = 'trajectory.>';
 
 export function natsConfiguration(options: NatsOptions & { storeFolder: string }): string {
   return `host: "127.0.0.1"
 port: ${options.port}
 server_name: ${JSON.stringify(options.serverName)}
 max_payload: ${MAX_PAYLOAD_BYTES}
-authorization {
-  users: [
-    { user: ${NATS_USER}, password: ${JSON.stringify(options.password)} }
-    { user: outside, permissions: { publish: { deny: ">" }, subscribe: { allow: ["${OUTSIDE_MAY_HEAR}"] } } }
-  ]
-}
-no_auth_user: outside
-jetstream {
+${authorizationBlock({ passwordOf: (user) => ({ text: passwordOf(options, user) }), open: true })}jetstream {
   store_dir: ${JSON.stringify(options.storeFolder)}
 ${options.syncAlways ? '  sync_interval: always\n' : ''}}
 `;
+}
+
+function passwordOf({ passwords }: NatsOptions, user: string): string {
+  const password = passwords.get(user);
+  if (password === undefined) throw new Error(`the bus user ${user} has no password`);
+  return password;
 }
 
 /** Starts a nats-server with JetStream on loopback, its data in `folder`. */

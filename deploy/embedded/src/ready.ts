@@ -31,7 +31,7 @@ export function readyMessage(facts: ReadyFacts): string {
   const notes = facts.notes.map((note) => `  note           ${note}`);
   return [
     `headway ready: ${facts.url}`,
-    `  subscribe at   ${shownUrl(facts.natsUrl)}  (subjects trajectory.>)`,
+    `  subscribe at   ${shownUrl(facts.natsUrl)}  (subjects trajectory.*.default.>)`,
     `  operator token ${facts.tokenFile}`,
     `  command line   ${join(facts.repositoryRoot, COMMAND_LINE)}`,
     `  data and logs  ${facts.dataFolder}`,

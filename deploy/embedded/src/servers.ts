@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { BUS_USERS } from '@headway/bus-users';
 import { secretFile } from './data-folder.ts';
 import { type Kept, keepRunning } from './keep-running.ts';
 import { logFile } from './logs.ts';
-import { canSyncAlways, NATS_USER, natsVersion, startNats } from './nats.ts';
+import { canSyncAlways, natsVersion, startNats } from './nats.ts';
 import { DATABASE, ensureCluster, POSTGRES_USER, startPostgres } from './postgres.ts';
 import { postgresPlace } from './postgres-place.ts';
 import { askNats, postgresTakesSessions } from './probe.ts';
@@ -17,9 +18,22 @@ const NATS_READY_MS = 30_000;
 const POSTGRES_READY_MS = 120_000;
 
 export interface Server {
+  /** For people: without user or password. */
   readonly url: string;
+  /** With what one user gets in; one who is no user may do what anybody may. */
+  readonly urlOf: (user: string) => string;
   /** What the person should know about it, for the ready message. */
   readonly notes: readonly string[];
+}
+
+/** A server that all get into in the same way. */
+const sameForAll = (url: string, notes: readonly string[] = []): Server => ({ url, urlOf: () => url, notes });
+
+/** The password of each user of the bus: made once, each in a file of its owner. */
+function busPasswords(dataFolder: string): ReadonlyMap<string, string> {
+  const folder = join(dataFolder, 'nats-passwords');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return new Map(BUS_USERS.map((user) => [user, readFileSync(secretFile(join(folder, user)), 'utf8').trim()]));
 }
 
 /** Waits for a server's answer, unless it gives up or takes too long. */
@@ -44,13 +58,13 @@ async function answerOf<Answer>(
 /** Starts nats-server on a port of its own and waits until it answers; or uses the one named in the settings. */
 export async function provideNats(context: Supervision, keep: (kept: Kept) => void): Promise<Server> {
   const { settings, data, ports, record, terminal } = context;
-  if (settings.natsUrl !== undefined) return { url: settings.natsUrl, notes: [] };
+  if (settings.natsUrl !== undefined) return sameForAll(settings.natsUrl);
   const binary = settings.natsServer ?? 'nats-server';
   const syncAlways = canSyncAlways(natsVersion(binary));
   const serverName = `headway-${randomUUID()}`;
   const folder = join(data.path, 'nats');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const password = readFileSync(secretFile(join(data.path, 'nats-password')), 'utf8').trim();
+  const passwords = busPasswords(data.path);
   let port = 0;
   let ready = false;
   const kept = keepRunning({
@@ -62,7 +76,7 @@ export async function provideNats(context: Supervision, keep: (kept: Kept) => vo
     launch: async () => {
       // Once clients know the port it stays; until then another program may have taken it since it was chosen.
       if (!ready) port = await ports.choose('nats');
-      return startNats(binary, folder, { port, serverName, syncAlways, password });
+      return startNats(binary, folder, { port, serverName, syncAlways, passwords });
     },
   });
   keep(kept);
@@ -75,13 +89,20 @@ export async function provideNats(context: Supervision, keep: (kept: Kept) => vo
   const durability = syncAlways
     ? 'writes to disk before it acknowledges (sync_interval: always)'
     : 'writes to disk every two minutes: this version cannot do so before each acknowledgement, 2.10 and newer can';
-  return { url: `nats://${NATS_USER}:${password}@127.0.0.1:${port}`, notes: [`nats-server ${version} ${durability}`] };
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    urlOf: (user) => {
+      const password = passwords.get(user);
+      return `nats://${password === undefined ? '' : `${user}:${password}@`}127.0.0.1:${port}`;
+    },
+    notes: [`nats-server ${version} ${durability}`],
+  };
 }
 
 /** Starts Postgres on a port of its own, with a cluster made on the first start; or uses the one named in the settings. */
 export async function providePostgres(context: Supervision, keep: (kept: Kept) => void): Promise<Server> {
   const { settings, data, ports, record, terminal } = context;
-  if (settings.postgresUrl !== undefined) return { url: settings.postgresUrl, notes: [] };
+  if (settings.postgresUrl !== undefined) return sameForAll(settings.postgresUrl);
   const home = settings.postgresHome ?? '';
   const secret = join(data.path, 'postgres-password');
   const isNew = !existsSync(secret);
@@ -108,5 +129,5 @@ export async function providePostgres(context: Supervision, keep: (kept: Kept) =
   const ask = async () => (port !== 0 && kept.running() ? postgresTakesSessions(port, POSTGRES_USER) : undefined);
   await answerOf(kept, ask, POSTGRES_READY_MS, context.stopping);
   ready = true;
-  return { url: `postgres://${POSTGRES_USER}:${password}@127.0.0.1:${port}/${DATABASE}`, notes: place.notes };
+  return sameForAll(`postgres://${POSTGRES_USER}:${password}@127.0.0.1:${port}/${DATABASE}`, place.notes);
 }

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
+import { ADMIN_USER } from '@headway/bus-users';
+import { ListenError, type Origin, openOrigin, type Routes } from '@headway/gateway';
 import { dataFolder } from './data-folder.ts';
 import { runJob } from './jobs.ts';
 import type { Kept } from './keep-running.ts';
 import { processRecord } from './leftovers.ts';
 import { lockFolder } from './lock.ts';
-import { type Origin, openOrigin } from './origin.ts';
 import { rememberedPorts } from './ports.ts';
 import type { Job, Service } from './programs.ts';
 import { readyMessage } from './ready.ts';
-import type { Routes } from './routes.ts';
 import { provideNats, providePostgres } from './servers.ts';
 import { type KeptService, keepService, serviceReady } from './services.ts';
 import type { Settings } from './settings.ts';
 import type { Supervision } from './supervision.ts';
-import type { Terminal } from './terminal.ts';
+import { StartError, type Terminal } from './terminal.ts';
 
 export interface Programs {
   readonly jobs: readonly Job[];
@@ -79,7 +79,7 @@ interface Parts {
 async function start(context: Supervision, programs: Programs, parts: Parts): Promise<void> {
   const { settings, data, terminal, stopping } = context;
   const portOf = (name: string): number | undefined => parts.services.find((one) => one.name === name)?.port();
-  parts.origin = await openOrigin(settings.port, programs.routes, portOf);
+  parts.origin = await originOf(settings, programs.routes, portOf);
   const url = `http://127.0.0.1:${parts.origin.port}`;
 
   terminal.say('starting NATS and Postgres');
@@ -93,22 +93,23 @@ async function start(context: Supervision, programs: Programs, parts: Parts): Pr
   );
   stopping.throwIfAborted();
 
-  const env = {
+  const environmentOf = (user: string): NodeJS.ProcessEnv => ({
     ...settings.environment,
-    HEADWAY_NATS_URL: nats.url,
-    HEADWAY_POSTGRES_URL: postgres.url,
+    HEADWAY_NATS_URL: nats.urlOf(user),
+    HEADWAY_POSTGRES_URL: postgres.urlOf(user),
     HEADWAY_PUBLIC_URL: settings.publicUrl ?? url,
     HEADWAY_OPERATOR_TOKEN_FILE: data.tokenFile,
     HEADWAY_LOG_LEVEL: settings.environment.HEADWAY_LOG_LEVEL ?? 'info',
-  };
+  });
   for (const job of programs.jobs) {
     terminal.say(`preparing ${job.name}`);
-    await runJob(job, env, context);
+    await runJob(job, environmentOf(ADMIN_USER), context);
   }
   if (programs.services.length > 0) {
     terminal.say(`starting ${programs.services.map(({ name }) => name).join(', ')}`);
   }
-  for (const service of programs.services) parts.services.push(keepService(service, env, context));
+  for (const service of programs.services)
+    parts.services.push(keepService(service, environmentOf(service.name), context));
   await Promise.all(parts.services.map((service) => serviceReady(service, stopping)));
 
   data.announce({ pid: process.pid, url });
@@ -122,6 +123,34 @@ async function start(context: Supervision, programs: Programs, parts: Parts): Pr
       notes: [...nats.notes, ...postgres.notes],
     }),
   );
+}
+
+/** How many ports after the default one are tried. */
+const NEXT_PORTS = 99;
+
+async function originOf(
+  { port }: Settings,
+  routes: Routes,
+  portOf: (service: string) => number | undefined,
+): Promise<Origin> {
+  const host = '127.0.0.1';
+  try {
+    return await openOrigin({
+      host,
+      port: port.number,
+      nextPorts: port.byName ? 0 : NEXT_PORTS,
+      routes,
+      addressOf: (service) => {
+        const at = portOf(service);
+        return at === undefined ? undefined : { host, port: at };
+      },
+      // The origin listens on loopback only, as the services do: a caller without a token is one of this machine either way.
+      tellCaller: false,
+      withheld: [],
+    });
+  } catch (error) {
+    throw error instanceof ListenError ? new StartError(error.message) : error;
+  }
 }
 
 /** Unlike `Promise.all` it lets both come to an end before it rejects, so that nothing is still being started when all is stopped. */

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, st
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { BUS_USERS } from '@headway/bus-users';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { groupLives, startGuarded } from '../src/guarded.ts';
 import { keepRunning } from '../src/keep-running.ts';
@@ -153,7 +154,12 @@ test('nats-server is told to write before it acknowledges where its version can'
       [3, 0, 0],
     ].map(canSyncAlways),
   ).toEqual([false, true, true, true]);
-  const options = { port: 4222, serverName: 'x', storeFolder: '/a "b"', password: 'secret' };
+  const options = {
+    port: 4222,
+    serverName: 'x',
+    storeFolder: '/a "b"',
+    passwords: new Map(BUS_USERS.map((user) => [user, `secret of ${user}`])),
+  };
   expect(natsConfiguration({ ...options, syncAlways: true })).toContain('sync_interval: always');
   expect(natsConfiguration({ ...options, syncAlways: false })).not.toContain('sync_interval');
   expect(natsConfiguration({ ...options, syncAlways: true })).toContain('store_dir: "/a \\"b\\""');

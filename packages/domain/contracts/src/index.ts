@@ -1,6 +1,7 @@
 export * from './acts.ts';
 export * from './api.ts';
 export * from './dead-letters.ts';
+export * from './effects.ts';
 export * from './evidence.ts';
 export * from './identity.ts';
 export * from './limits.ts';

@@ -17,6 +17,13 @@ export interface TickCommit {
   readonly events: readonly [MonitorTicked];
 }
 
+/** The payload of a `gap` message: an acknowledged message stood here, which was lost before it was archived. */
+export interface GapRecord {
+  readonly v: 1;
+  /** First and last sequence of the lost messages. */
+  readonly gap: { readonly first: number; readonly last: number };
+}
+
 /** The payload of `record.trajectory.<tenant>.<work>`. */
 export interface TrajectoryRecord {
   readonly v: 1;
@@ -70,5 +77,6 @@ export const encodeRecord = (
     | TickCommit
     | TrajectoryRecord
     | SignalsRecord
-    | ReaderPosition,
+    | ReaderPosition
+    | GapRecord,
 ): Uint8Array => Buffer.from(JSON.stringify(record), 'utf8');

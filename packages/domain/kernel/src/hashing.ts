@@ -62,3 +62,6 @@ const laneAt = (bytes: string, at: number): number =>
     (bytes.charCodeAt(at + 2) << 8) |
     bytes.charCodeAt(at + 3)) >>>
   0;
+
+/** The SHA-256 of a text in UTF-8, in lower-case hex. */
+export const sha256 = (text: string): string => hash('sha256', text, 'hex');

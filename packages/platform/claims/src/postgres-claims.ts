@@ -1,13 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { type Claim, type Claims, LISTED_CLAIMS } from './claims.ts';
+import { type Claim, type Claims, LISTED_CLAIMS, type ListedClaim } from './claims.ts';
 
 interface Row {
   readonly resource: string;
   /** `bigint` arrives as text. */
   readonly epoch: string;
   readonly holder: string;
+  readonly waiting: boolean;
 }
+
+/** Applied in this order, each safe to run again. */
+const SCHEMA = ['001-claims.sql', '002-floor-and-waiting.sql'];
 
 const CONNECTIONS = 2;
 const STATEMENT_MILLISECONDS = 10_000;
@@ -46,12 +50,20 @@ export function connectPostgresClaims(url: string): Claims {
     release: async (claims) => {
       await forEachHolder('select * from claims.release($1, $2, $3)', claims);
     },
-    list: (prefix) =>
-      call(
-        `select * from claims.claim where starts_with(resource, $1) and lease_until > clock_timestamp()
-         order by resource limit ${LISTED_CLAIMS}`,
-        [prefix],
-      ),
+    wait: (claims, reservedSeconds) =>
+      forEachHolder('select * from claims.wait($1, $2, $3, make_interval(secs => $4))', claims, reservedSeconds),
+    list: async (prefix, after = '') => {
+      const { rows } = await pool.query<Row>(
+        `select * from claims.claim
+         where starts_with(resource, $1) and resource > $2 collate "C" and lease_until > clock_timestamp()
+         order by resource collate "C" limit ${LISTED_CLAIMS}`,
+        [prefix, after],
+      );
+      return rows.map((row): ListedClaim => ({ ...shown(row), waiting: row.waiting }));
+    },
+    raiseFloor: async (epoch) => {
+      await pool.query('select claims.raise_floor($1)', [epoch]);
+    },
     close: () => pool.end(),
   };
 }
@@ -61,7 +73,8 @@ export async function migrateClaims(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    const schema = await readFile(new URL('./schema/001-claims.sql', import.meta.url), 'utf8');
+    const files = SCHEMA.map((name) => readFile(new URL(`./schema/${name}`, import.meta.url), 'utf8'));
+    const schema = (await Promise.all(files)).join('\n');
     await client.query(`begin; select pg_advisory_xact_lock(hashtext('headway/claims')); ${schema}; commit;`);
   } finally {
     await client.end();

@@ -1,6 +1,7 @@
 import type { LetterPlace, LetterReader } from '@headway/contracts';
 import { type PostgresPool, sql } from 'kysely';
 import { type IdentityArchive, identityArchive, readArchive } from './archive.ts';
+import { type BusRecords, busRecords } from './bus/records.ts';
 import { openPool, over } from './connect.ts';
 import { type Rebuilds, rebuildsOver } from './generations/rebuilds.ts';
 import type { ArchivedMessage, StandingLetter, WorkRow } from './rows.ts';
@@ -27,6 +28,7 @@ import {
   type WorkQuery,
 } from './views/works.ts';
 import { type Advance, advance, type Changes, type Step } from './write/advance.ts';
+import { findIdentities, type StandingIdentity } from './write/identities.ts';
 import { type Place, type ReaderPlace, readPlace } from './write/positions.ts';
 
 /** Connections of one process, unless told otherwise. */
@@ -63,6 +65,8 @@ export interface ReadModel {
   readonly views: ReadModelViews;
   readonly identities: IdentityArchive;
   readonly rebuilds: Rebuilds;
+  readonly bus: BusRecords;
+  findIdentities(keys: readonly string[]): Promise<Map<string, StandingIdentity>>;
   readArchive(stream: string, after?: Place): AsyncGenerator<ArchivedMessage>;
   /** Resolves when Postgres answers and the schema is there; throws with the reason otherwise. */
   ping(): Promise<void>;
@@ -110,6 +114,8 @@ export function readModelOver(pool: PostgresPool): ReadModel {
     },
     identities: identityArchive(db),
     rebuilds: rebuildsOver(db),
+    bus: busRecords(db),
+    findIdentities: (keys) => findIdentities(db, keys),
     readArchive: (stream, after) => readArchive(db, stream, after),
     ping: async () => {
       await sql`select change from headway.changes`.execute(db);

@@ -51,9 +51,9 @@ export async function projectRecord(
     if (!admission.admits(message)) continue;
     const decoded = decode(message);
     if (!decoded.ok) admission.refuse(deadLetter(message, decoded.failure));
-    else if (['nothing', 'evidence', 'act'].includes(decoded.value.kind))
+    else if (decoded.value.kind === 'evidence' || decoded.value.kind === 'act')
       admission.refuse(deadLetter(message, 'this does not belong in RECORD'));
-    else understood.push({ ...(decoded.value as Understood), message });
+    else if (decoded.value.kind !== 'nothing') understood.push({ ...(decoded.value as Understood), message });
   }
   const timeline: TimelineRow[] = [];
   const of = <Kind extends Understood['kind']>(kind: Kind) =>

@@ -1,4 +1,10 @@
-import { type ConnectionOptions, connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node';
+import {
+  type ConnectionOptions,
+  connect,
+  createInbox,
+  credsAuthenticator,
+  type NatsConnection,
+} from '@nats-io/transport-node';
 import { LogUnavailable } from '../log.ts';
 
 export interface NatsAccess {
@@ -34,12 +40,22 @@ export function backoff(attempt: number): number {
 export const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
+const inboxPrefixes = new WeakMap<NatsConnection, string>();
+
+/**
+ * A new subject for replies. A connection with a user has its inboxes below `_INBOX_<user>`, so that a server can let each user
+ * hear its own replies and nobody else's; any other connection has them below `_INBOX`, as NATS clients do.
+ */
+export const newInbox = (connection: NatsConnection): string => createInbox(inboxPrefixes.get(connection));
+
 /** Throws {@link LogUnavailable} when no server answers within {@link CONNECT_DEADLINE_MS} or lets us in. */
 export async function connectNats(access: NatsAccess): Promise<NatsConnection> {
   const deadline = Date.now() + CONNECT_DEADLINE_MS;
   for (let attempt = 0; ; attempt += 1) {
     try {
-      const connection = await connect(optionsOf(access));
+      const options = optionsOf(access);
+      const connection = await connect(options);
+      if (options.inboxPrefix !== undefined) inboxPrefixes.set(connection, options.inboxPrefix);
       const maxPayload = connection.info?.max_payload ?? MIN_MAX_PAYLOAD;
       if (maxPayload >= MIN_MAX_PAYLOAD) return connection;
       await connection.close();
@@ -60,15 +76,18 @@ function optionsOf({ servers, name, credentials }: NatsAccess): ConnectionOption
   const urls = (typeof servers === 'string' ? servers.split(',') : servers).map((server) => parse(server));
   const inUrl = urls.find((url) => url.username !== '');
   let attempt = 0;
+  const shown =
+    credentials ??
+    (inUrl === undefined
+      ? undefined
+      : { user: decodeURIComponent(inUrl.username), password: decodeURIComponent(inUrl.password) });
+  const user = shown !== undefined && 'user' in shown ? shown.user : '';
   return {
     servers: urls.map((url) => url.host),
     name,
-    ...authentication(
-      credentials ??
-        (inUrl === undefined
-          ? undefined
-          : { user: decodeURIComponent(inUrl.username), password: decodeURIComponent(inUrl.password) }),
-    ),
+    ...authentication(shown),
+    // A name that cannot stand in a subject gets the inboxes of a client without a user.
+    ...(/^[A-Za-z0-9_-]+$/.test(user) ? { inboxPrefix: `_INBOX_${user}` } : {}),
     timeout: CONNECT_TIMEOUT_MS,
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: 2,

@@ -62,9 +62,9 @@ export async function provisionStreams(options: ProvisionOptions): Promise<reado
 }
 
 /** What cannot be changed later. */
-const FOR_EVER = { storage: StorageType.File, retention: RetentionPolicy.Limits } as const;
+export const FOR_EVER = { storage: StorageType.File, retention: RetentionPolicy.Limits } as const;
 
-function settingsOf({ root, discard, maxAgeSeconds }: StreamDeclaration, replicas: number) {
+export function settingsOf({ root, discard, maxAgeSeconds }: StreamDeclaration, replicas: number) {
   return {
     subjects: [`${root}.>`],
     discard: discard === 'new' ? DiscardPolicy.New : DiscardPolicy.Old,

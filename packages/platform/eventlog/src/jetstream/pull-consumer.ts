@@ -1,6 +1,7 @@
 import type { StreamName } from '@headway/contracts';
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JetStreamManager } from '@nats-io/jetstream';
-import { createInbox, type Msg, type NatsConnection, nanos, type Subscription } from '@nats-io/transport-node';
+import { type Msg, type NatsConnection, nanos, type Subscription } from '@nats-io/transport-node';
+import { newInbox } from './connection.ts';
 import { type Delivery, readDelivery } from './delivery.ts';
 
 /** Messages asked for and not yet taken out by the reader: the bound of a reader's buffer. */
@@ -43,7 +44,7 @@ export class PullConsumer {
   readonly #stream: StreamName;
   readonly #pullExpiresMs: number;
   readonly #events: ConsumerEvents;
-  readonly #inbox = createInbox();
+  readonly #inbox: string;
   readonly #subscription: Subscription;
   #delivered = 0;
   #asked = 0;
@@ -59,6 +60,7 @@ export class PullConsumer {
     this.name = made.name;
     this.waiting = made.waiting;
     this.#connection = connection;
+    this.#inbox = newInbox(connection);
     this.#stream = stream;
     this.#pullExpiresMs = pullExpiresMs;
     this.#events = events;

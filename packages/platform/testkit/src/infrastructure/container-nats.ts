@@ -10,7 +10,8 @@ const READY_WITHIN_MS = 30_000;
 
 /** A nats-server of this image on the engine, with fresh data. */
 export async function startContainerNats(engine: Engine, image: string, options: NatsOptions): Promise<TestNats> {
-  const launch = (sync: 'always' | 'interval') => onFreePort((port) => start(engine, image, port, sync));
+  const launch = (sync: 'always' | 'interval') =>
+    onFreePort((port) => start(engine, image, port, sync, options.configuration));
   let sync = options.sync ?? 'always';
   const { port, server } = await launch(sync).catch((error) => {
     // Servers before 2.10 do not know the setting, and refuse to start with it.
@@ -33,13 +34,14 @@ export async function startContainerNats(engine: Engine, image: string, options:
   };
 }
 
-function start(engine: Engine, image: string, port: number, sync: 'always' | 'interval') {
+function start(engine: Engine, image: string, port: number, sync: 'always' | 'interval', more?: string) {
   const settings = {
     host: '0.0.0.0',
     port: INNER_PORT,
     serverName: `headway_test_${port}`,
     storeDir: '/data/jetstream',
     sync,
+    more,
   };
   return startGuardedContainer(engine, {
     image,

@@ -18,7 +18,8 @@ export async function startLocalNats(options: NatsOptions): Promise<TestNats> {
   const version = versionOfNatsServer(binary);
   const sync = options.sync !== 'interval' && isAtLeast(version, '2.10.0') ? 'always' : 'interval';
   const dataDir = scratchFolder('nats');
-  const start = (atPort: number) => launch(binary, writeConfig(dataDir, atPort, sync), dataDir, atPort);
+  const start = (atPort: number) =>
+    launch(binary, writeConfig(dataDir, atPort, sync, options.configuration), dataDir, atPort);
 
   const first = await onFreePort(start);
   const { port } = first;
@@ -47,10 +48,10 @@ export async function startLocalNats(options: NatsOptions): Promise<TestNats> {
   };
 }
 
-function writeConfig(dataDir: string, port: number, sync: 'always' | 'interval'): string {
+function writeConfig(dataDir: string, port: number, sync: 'always' | 'interval', more?: string): string {
   const file = path.join(dataDir, 'nats-server.conf');
   const storeDir = path.join(dataDir, 'store');
-  writeFileSync(file, natsConfig({ host: LOOPBACK, port, serverName: `headway_test_${port}`, storeDir, sync }));
+  writeFileSync(file, natsConfig({ host: LOOPBACK, port, serverName: `headway_test_${port}`, storeDir, sync, more }));
   return file;
 }
 

@@ -10,7 +10,8 @@ import type { NatsOptions, TestNats } from './test-nats.ts';
  */
 export async function startNats(options: NatsOptions = {}): Promise<TestNats> {
   const running = process.env.HEADWAY_TEST_NATS_URL;
-  if (running !== undefined && running !== '' && options.own !== true) return borrowNats(running);
+  if (running !== undefined && running !== '' && options.own !== true && options.configuration === undefined)
+    return borrowNats(running);
   const image = imageFor('nats');
   const engine = await chooseContainers(image);
   if (engine === null) return startLocalNats(options);

@@ -3,6 +3,8 @@ export interface NatsOptions {
   readonly own?: boolean;
   /** `always` (where the server knows it: 2.10 and newer) waits for the disk at each write. Default `always`. */
   readonly sync?: 'always' | 'interval';
+  /** Text to add to the server's configuration, such as its users. Such a server is always one of one's own. */
+  readonly configuration?: string;
 }
 
 export interface TestNats {
@@ -31,6 +33,7 @@ export interface NatsSettings {
   readonly serverName: string;
   readonly storeDir: string;
   readonly sync: 'always' | 'interval';
+  readonly more?: string | undefined;
 }
 
 /** The text of a configuration file for a nats-server that tests run against. */
@@ -44,6 +47,7 @@ export function natsConfig(settings: NatsSettings): string {
     `  store_dir: ${JSON.stringify(settings.storeDir)}`,
     ...(settings.sync === 'always' ? ['  sync_interval: always'] : []),
     '}',
+    settings.more ?? '',
     '',
   ].join('\n');
 }

@@ -10,11 +10,39 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { problem } from '@headway/contracts';
-import { type Routes, serviceFor } from './routes.ts';
-import { StartError } from './terminal.ts';
+import { isBelow, type Routes, serviceFor } from './routes.ts';
 
-/** How many ports after the default one are tried. */
-const NEXT_PORTS = 100;
+/** Connections at once; more are refused until one ends. */
+const MAX_CONNECTIONS = 4_096;
+
+/** What the system says where nothing listens at an address, or no host has the name. */
+const NOBODY_THERE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
+
+/** Where a service listens. */
+export interface ServiceAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface OriginOptions {
+  /** The address to listen on. */
+  readonly host: string;
+  readonly port: number;
+  /** How many ports after that one are tried where it is taken. */
+  readonly nextPorts: number;
+  readonly routes: Routes;
+  /** Where a service listens now; undefined while it is down. */
+  readonly addressOf: (service: string) => ServiceAddress | undefined;
+  /** Whether the service is told who called, in `X-Forwarded-For`; a caller without a token is then never one of its own machine. */
+  readonly tellCaller: boolean;
+  /** Paths that no caller gets at, whatever the routes say. */
+  readonly withheld: readonly string[];
+}
+
+/** The address cannot be listened on. The message says why, for a person who set it. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
 
 /** Headers that concern one connection only (RFC 9110, 7.6.1). */
 const HOP_BY_HOP = new Set([
@@ -56,21 +84,25 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-/** Sends a request on to a port and its answer back, both as streams, so that neither is ever held whole. */
-function forward(
-  incoming: IncomingMessage,
-  response: ServerResponse,
-  agent: Agent,
-  port: number,
-  service: string,
-): void {
+interface Forwarding {
+  readonly agent: Agent;
+  readonly address: ServiceAddress;
+  readonly service: string;
+  readonly tellCaller: boolean;
+}
+
+/** Sends a request on to a service and its answer back, both as streams, so that neither is ever held whole. */
+function forward(incoming: IncomingMessage, response: ServerResponse, forwarding: Forwarding): void {
+  const { agent, address, service } = forwarding;
   const headers = endToEnd(incoming.headers);
-  // Nothing is said of the caller here: the origin listens on loopback only, as the services do, so a caller without a
-  // token is one of this machine either way. A header of a proxy in front of the origin stays, and then a token is needed.
+  // A header of a proxy in front of the origin stays.
+  if (forwarding.tellCaller)
+    headers['x-forwarded-for'] = [incoming.headers['x-forwarded-for'] ?? [], incoming.socket.remoteAddress ?? 'unknown']
+      .flat()
+      .join(', ');
   if (incoming.headers['transfer-encoding'] !== undefined) headers['transfer-encoding'] = 'chunked';
   const outgoing = httpRequest({
-    host: '127.0.0.1',
-    port,
+    ...address,
     agent,
     method: incoming.method ?? 'GET',
     path: incoming.url ?? '/',
@@ -87,9 +119,10 @@ function forward(
     // A kept connection may be closed by the service just as it is used again; nothing was answered, so the request may be repeated.
     const repeatable = outgoing.reusedSocket && error.code === 'ECONNRESET' && !hasBody(incoming);
     if (repeatable && !response.headersSent && !response.destroyed && isSafe(incoming.method)) {
-      forward(incoming, response, agent, port, service);
+      forward(incoming, response, forwarding);
       return;
     }
+    if (NOBODY_THERE.has(error.code ?? '')) return refuse(response, 'service_unavailable', notRunning(service));
     refuse(response, 'service_broke_off', `${service} did not answer (${error.code ?? error.message}). Try again.`);
   });
   response.on('close', () => {
@@ -98,6 +131,8 @@ function forward(
   incoming.on('error', () => outgoing.destroy());
   incoming.pipe(outgoing);
 }
+
+const notRunning = (service: string): string => `${service} is not running. It is started again; try again.`;
 
 function isSafe(method: string | undefined): boolean {
   return method === 'GET' || method === 'HEAD';
@@ -111,25 +146,23 @@ export interface Origin {
 /**
  * One HTTP address for all services. It is written by hand on node:http, since all it has to do is to pass streams through: a request
  * for a service that is down is answered with 503, one that broke off with 502, as problem details.
- * @param portOf where a service listens now; undefined while it is down
+ * @throws {ListenError}
  */
-export async function openOrigin(
-  wanted: { number: number; byName: boolean },
-  routes: Routes,
-  portOf: (service: string) => number | undefined,
-): Promise<Origin> {
+export async function openOrigin(options: OriginOptions): Promise<Origin> {
+  const { routes, addressOf, tellCaller, withheld } = options;
   const agent = new Agent({ keepAlive: true });
   const server = createServer((incoming, response) => {
-    const service = serviceFor(routes, incoming.method ?? 'GET', incoming.url ?? '/');
+    const target = incoming.url ?? '/';
+    const service = isBelow(target, withheld) ? undefined : serviceFor(routes, incoming.method ?? 'GET', target);
     if (service === undefined) return refuse(response, 'not_found', 'No service answers this method and path.');
-    const port = portOf(service);
-    if (port === undefined)
-      return refuse(response, 'service_unavailable', `${service} is not running. It is started again; try again.`);
-    forward(incoming, response, agent, port, service);
+    const address = addressOf(service);
+    if (address === undefined) return refuse(response, 'service_unavailable', notRunning(service));
+    forward(incoming, response, { agent, address, service, tellCaller });
   });
+  server.maxConnections = MAX_CONNECTIONS;
   // A stream of server-sent events has no end that a timeout could wait for.
   server.requestTimeout = 0;
-  const port = await listen(server, wanted);
+  const port = await listen(server, options);
   return {
     port,
     close: () =>
@@ -141,31 +174,31 @@ export async function openOrigin(
   };
 }
 
-function tryPort(server: Server, port: number): Promise<boolean> {
+/** Whether it listens now; false where the port is taken. */
+function tryPort(server: Server, host: string, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const taken = (error: NodeJS.ErrnoException): void => {
       if (error.code === 'EADDRINUSE') resolve(false);
       else
         reject(
-          new StartError(`port ${port} of 127.0.0.1 cannot be used: ${error.message}. Set HEADWAY_PORT to another.`),
+          new ListenError(`port ${port} of ${host} cannot be used: ${error.message}. Set HEADWAY_PORT to another.`),
         );
     };
     server.once('error', taken);
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
+    server.listen({ port, host, exclusive: true }, () => {
       server.off('error', taken);
       resolve(true);
     });
   });
 }
 
-async function listen(server: Server, wanted: { number: number; byName: boolean }): Promise<number> {
-  const most = wanted.byName ? 1 : NEXT_PORTS;
-  for (let next = 0; next < most; next++) {
-    if (await tryPort(server, wanted.number + next)) return (server.address() as AddressInfo).port;
+async function listen(server: Server, { host, port, nextPorts }: OriginOptions): Promise<number> {
+  for (let next = 0; next <= nextPorts; next++) {
+    if (await tryPort(server, host, port + next)) return (server.address() as AddressInfo).port;
   }
-  throw new StartError(
-    wanted.byName
-      ? `port ${wanted.number} of 127.0.0.1 is taken. Stop what listens there, or set HEADWAY_PORT to another port.`
-      : `none of the ports ${wanted.number} to ${wanted.number + most - 1} is free. Set HEADWAY_PORT to a free port.`,
+  throw new ListenError(
+    nextPorts === 0
+      ? `port ${port} of ${host} is taken. Stop what listens there, or set HEADWAY_PORT to another port.`
+      : `none of the ports ${port} to ${port + nextPorts} is free. Set HEADWAY_PORT to a free port.`,
   );
 }

@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { type Origin, openOrigin } from '../src/origin.ts';
-import { type Routes, readRoutes, serviceFor } from '../src/routes.ts';
+import { type Origin, type OriginOptions, openOrigin } from '../src/origin.ts';
+import { ROUTING_FILE, type Routes, readRoutes, serviceFor } from '../src/routes.ts';
 
 const routes: Routes = [
   { methods: ['POST'], prefix: '/v1/events', service: 'ingest' },
@@ -29,8 +28,23 @@ async function listening(answer: Answer): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-async function originBefore(ports: Record<string, number>): Promise<Origin> {
-  const origin = await openOrigin({ number: 0, byName: true }, routes, (service) => ports[service]);
+function optionsOver(ports: Record<string, number>): OriginOptions {
+  return {
+    host: '127.0.0.1',
+    port: 0,
+    nextPorts: 0,
+    routes,
+    addressOf: (service) => {
+      const port = ports[service];
+      return port === undefined ? undefined : { host: '127.0.0.1', port };
+    },
+    tellCaller: false,
+    withheld: [],
+  };
+}
+
+async function originBefore(ports: Record<string, number>, more: Partial<OriginOptions> = {}): Promise<Origin> {
+  const origin = await openOrigin({ ...optionsOver(ports), ...more });
   ends.unshift(() => origin.close());
   return origin;
 }
@@ -42,7 +56,7 @@ async function bodyOf(message: IncomingMessage): Promise<string> {
 }
 
 test('the routing file of the deployment sends events to ingest and all else to projection', () => {
-  const real = readRoutes(join(import.meta.dirname, '..', '..', 'gateway', 'routes.json'));
+  const real = readRoutes(ROUTING_FILE);
   expect(serviceFor(real, 'POST', '/v1/events')).toBe('ingest');
   expect(serviceFor(real, 'POST', '/v1/events?source=x')).toBe('ingest');
   expect(serviceFor(real, 'GET', '/v1/events')).toBe('projection');
@@ -161,10 +175,44 @@ test('one connection serves several requests', async () => {
 
 test('a default port that is taken gives way to the next free one; one asked for by name does not', async () => {
   const first = await originBefore({});
-  const second = await openOrigin({ number: first.port, byName: false }, routes, () => undefined);
-  ends.unshift(() => second.close());
+  const second = await originBefore({}, { port: first.port, nextPorts: 50 });
   expect(second.port).toBeGreaterThan(first.port);
-  await expect(openOrigin({ number: first.port, byName: true }, routes, () => undefined)).rejects.toThrow(
-    `port ${first.port} of 127.0.0.1 is taken`,
-  );
+  await expect(originBefore({}, { port: first.port })).rejects.toThrow(`port ${first.port} of 127.0.0.1 is taken`);
+});
+
+test('a gateway says who called, so that nobody behind it takes the caller for one of its own machine', async () => {
+  const seen: unknown[] = [];
+  const port = await listening((incoming, response) => {
+    seen.push(incoming.headers['x-forwarded-for']);
+    response.end();
+  });
+  const { port: at } = await originBefore({ projection: port }, { tellCaller: true });
+  await fetch(`http://127.0.0.1:${at}/`);
+  await fetch(`http://127.0.0.1:${at}/`, { headers: { 'x-forwarded-for': '6.6.6.6' } });
+  expect(seen).toEqual(['127.0.0.1', '6.6.6.6, 127.0.0.1']);
+});
+
+test('what is withheld is reached in no spelling of its path', async () => {
+  const asked: unknown[] = [];
+  const port = await listening((incoming, response) => {
+    asked.push(incoming.url);
+    response.end();
+  });
+  const { port: at } = await originBefore({ projection: port }, { withheld: ['/metrics'] });
+  const spellings = ['/metrics', '/metrics?x=1', '/metrics/', '/metrics/all', '/%6Detrics', '/metric%73', '//metrics'];
+  for (const path of [...spellings, '/METRICS', '/metrics;x', '/a/../metrics', '/./metrics', '/metrics#x']) {
+    const outgoing = request({ port: at, host: '127.0.0.1', path });
+    outgoing.end();
+    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+    answer.resume();
+    expect([path, answer.statusCode]).toEqual([path, 404]);
+  }
+  expect(asked).toEqual([]);
+  expect((await fetch(`http://127.0.0.1:${at}/metricsandmore`)).status).toBe(200);
+});
+
+test('a service whose host is not there counts as one that does not run', async () => {
+  const nobody = { host: 'no-such-service.invalid', port: 1 };
+  const { port: at } = await originBefore({}, { addressOf: () => nobody });
+  expect((await fetch(`http://127.0.0.1:${at}/`)).status).toBe(503);
 });

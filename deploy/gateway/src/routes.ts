@@ -1,5 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
+
+/** The routing that every deployment of Headway is made from. */
+export const ROUTING_FILE = join(import.meta.dirname, '..', 'routes.json');
 
 const METHOD = /^(\*|[A-Z]+)$/;
 
@@ -25,9 +29,30 @@ function fits(path: string, prefix: string): boolean {
   return prefix.endsWith('/') ? path.startsWith(prefix) : path === prefix || path.startsWith(`${prefix}/`);
 }
 
+/** Whether a request's target is one of these paths, or below one, in any spelling that a service might take for it. */
+export function isBelow(target: string, paths: readonly string[]): boolean {
+  const [path = ''] = decoded(target).split(/[?#;]/, 1);
+  const steps: string[] = [];
+  for (const step of path.toLowerCase().split(/[/\\]+/)) {
+    if (step === '..') steps.pop();
+    else if (step !== '' && step !== '.') steps.push(step);
+  }
+  return paths.some((one) => fits(`/${steps.join('/')}`, one));
+}
+
+function decoded(target: string): string {
+  try {
+    return decodeURIComponent(target);
+  } catch {
+    return target;
+  }
+}
+
+const pathOf = (target: string): string => target.split('?', 1)[0] ?? '/';
+
 /** The service for a request's method and target (path with query); undefined where no route fits. */
 export function serviceFor(routes: Routes, method: string, target: string): string | undefined {
-  const path = target.split('?', 1)[0] ?? '/';
+  const path = pathOf(target);
   return routes.find(
     (route) => (route.methods.includes('*') || route.methods.includes(method)) && fits(path, route.prefix),
   )?.service;
