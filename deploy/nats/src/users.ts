@@ -28,9 +28,10 @@ export const SERVICE_USERS: readonly BusUser[] = [
   },
   {
     name: 'classifier',
-    publishes: ['record.trajectory.>', 'record.signals.>', 'record.position.>', 'trajectory.>'],
-    looksInto: ['EVIDENCE', 'RECORD', 'FEED'],
-    reads: ['EVIDENCE', 'RECORD'],
+    publishes: ['record.trajectory.>', 'record.signals.>', 'record.position.>', 'record.deadletter.>', 'trajectory.>'],
+    // What operators say about its dead letters are acts.
+    looksInto: ['EVIDENCE', 'RECORD', 'FEED', 'ACTS'],
+    reads: ['EVIDENCE', 'RECORD', 'ACTS'],
     durables: [],
   },
   {

@@ -30,6 +30,8 @@ export interface DutyParts {
   readonly policyOf: (tenant: string) => Policy;
   readonly signal: AbortSignal;
   readonly acts: Acts;
+  /** Where the works that stand still are noted. */
+  readonly held: Set<string>;
   /** How commits of evidence are read; as this version of the code does unless told. */
   readonly readCommit?: ReadCommit;
 }
@@ -77,7 +79,7 @@ export async function startAssessing(parts: DutyParts, duties: Duties): Promise<
   const works = await loadWorks(log, owns, policyOf);
   const answers = createAnswers({ works, owns, policyOf, signal: parts.signal });
   const turn = createTurn();
-  const poisoned = createPoisoned({ log, logger, dropped: parts.acts.dropped });
+  const poisoned = createPoisoned({ log, logger, dropped: parts.acts.dropped, works: parts.held });
   const evidence = progress('evidence');
   const answeredBefore = startOf('signals');
   for await (const batch of log.newestOfEach(STREAMS.record, subjects.allSignals))

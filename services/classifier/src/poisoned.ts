@@ -28,8 +28,10 @@ export function createPoisoned(parts: {
   readonly log: Pick<TrajectoryLog, 'append'>;
   readonly logger: Logger;
   readonly dropped: Dropped;
+  /** The works that stand still. */
+  readonly works: Set<string>;
 }): Poisoned {
-  const works = new Set<string>();
+  const { works } = parts;
   // Each start tries the messages anew and tells of it anew: then a dead letter that was retried in vain is open again.
   const start = randomUUID();
   let first = Number.POSITIVE_INFINITY;

@@ -2,9 +2,9 @@ import type { Claims } from '@headway/claims';
 import type { Policy } from '@headway/contracts';
 import type { EventLog } from '@headway/eventlog';
 import type { Logger, ReadLoop } from '@headway/runtime';
-import { type Acts, followActs } from './acts.ts';
+import { followActs } from './acts.ts';
 import type { ReadCommit } from './assess-evidence.ts';
-import { startAssessing, startFeed, startSignalling } from './duties.ts';
+import { type DutyParts, startAssessing, startFeed, startSignalling } from './duties.ts';
 import { createOwnership, type Duties, noDuties, RENEWAL_SECONDS, sameDuties } from './ownership.ts';
 
 /** Wait before the duties are taken up again after a loop had to stop. */
@@ -41,6 +41,10 @@ export interface Replica {
   duties(): Duties;
   /** Times another process turned out to own what this one wrote. */
   fenced(): number;
+  /** Messages that each reader has not handled yet. */
+  lags(): Promise<{ readonly value: number; readonly labels: { readonly reader: string } }[]>;
+  /** Works that stand still at a message that cannot be folded. */
+  held(): number;
   readonly ended: Promise<void>;
 }
 
@@ -50,6 +54,7 @@ export function startReplica(parts: ReplicaParts): Replica {
   const state = {
     duties: noDuties,
     loops: [] as ReadLoop[],
+    held: new Set<string>(),
     trouble: 'taking up its duties' as string | null,
     fenced: 0,
   };
@@ -71,7 +76,8 @@ export function startReplica(parts: ReplicaParts): Replica {
       if (lost !== null) throw new Error(`the log has to be put back first (headway bus restore): ${lost}`);
       // Asked for before anything is read, so that no act falls in between.
       const acted = acts.next();
-      await startLoops({ ...parts, acts, signal }, duties, state.loops);
+      state.held = new Set();
+      await startLoops({ ...parts, acts, held: state.held, signal }, duties, state.loops);
       state.trouble = null;
       await Promise.race([
         reviewUntilChanged(duties, signal),
@@ -126,13 +132,16 @@ export function startReplica(parts: ReplicaParts): Replica {
     },
     duties: () => state.duties,
     fenced: () => state.fenced,
+    lags: () =>
+      Promise.all(state.loops.map(async (loop) => ({ value: await loop.lag(), labels: { reader: loop.name } }))),
+    held: () => state.held.size,
     ended: Promise.all([live(), acts.ended]).then(() => undefined),
   };
 }
 
 /** Adds each loop as it is started, so that those are known also where a later one cannot be. */
 async function startLoops(
-  parts: ReplicaParts & { readonly acts: Acts },
+  parts: ReplicaParts & Pick<DutyParts, 'acts' | 'held'>,
   duties: Duties,
   loops: ReadLoop[],
 ): Promise<void> {

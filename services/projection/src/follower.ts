@@ -38,13 +38,22 @@ export interface FollowerState {
   readonly caughtUp: boolean;
   /** The end of the stream was reached once since the start. */
   readonly everCaughtUp: boolean;
+  /** Batches whose messages another process had projected already, while this one was at it. */
+  readonly fenced: number;
   /** Why it does not get on right now; `null` = it does. */
   readonly heldUp: string | null;
 }
 
 /** Projects one stream for ever, strictly in order, from the stored position on. */
 export function follow(options: FollowOptions): Follower {
-  const state = { place: nowhere, generation: null, caughtUp: false, everCaughtUp: false, heldUp: null } as Running;
+  const state = {
+    place: nowhere,
+    generation: null,
+    caughtUp: false,
+    everCaughtUp: false,
+    fenced: 0,
+    heldUp: null,
+  } as Running;
   return { state: () => ({ ...state }), ended: run(options, state) };
 }
 
@@ -80,6 +89,9 @@ async function readFromStored(options: FollowOptions, state: Running): Promise<R
     from: stored,
     apply: (changes, messages) => options.apply(changes, messages, options.decode),
     onCommit: () => watch.notify(),
+    onFenced: () => {
+      state.fenced += 1;
+    },
   });
   Object.assign(state, { place: stored, generation: described.generation, heldUp: null });
   const loop = readLoop({

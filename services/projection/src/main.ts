@@ -2,10 +2,11 @@ import { readAccessSettings } from '@headway/access';
 import type { StreamName } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
 import { openReadModel } from '@headway/readmodel';
-import { createHttp, runService } from '@headway/runtime';
+import { createHttp, createMetrics, runService } from '@headway/runtime';
 import { createChangeWatch } from './change-watch.ts';
 import { config } from './config.ts';
 import { createCoverage } from './coverage.ts';
+import { measureProjection } from './metrics.ts';
 import { project } from './projection.ts';
 import { mountOperating, mountReading } from './routes/mount.ts';
 
@@ -33,8 +34,16 @@ runService({
     const projecting = project({ ports, watch, logger: scope.logger, signal: scope.signal });
     scope.onClose('projecting', () => projecting.ended);
 
+    const endOf = (stream: string) =>
+      log.describe(stream as StreamName).then(
+        ({ lastSequence }) => lastSequence,
+        () => null,
+      );
+    const metrics = createMetrics('projection');
+    measureProjection(metrics, { views: model.views, projecting, endOf });
     const http = createHttp({
       service: 'projection',
+      metrics,
       logger: scope.logger,
       access,
       checks: {
@@ -43,11 +52,6 @@ runService({
       },
       publicHosts: settings.HEADWAY_PUBLIC_HOSTS,
     });
-    const endOf = (stream: string) =>
-      log.describe(stream as StreamName).then(
-        ({ lastSequence }) => lastSequence,
-        () => null,
-      );
     const covered = createCoverage({ views: model.views, watch, generationOf: projecting.generationOf, endOf });
     const reading = { views: model.views, watch, covered };
     mountReading(http, reading);

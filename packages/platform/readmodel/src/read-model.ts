@@ -6,6 +6,7 @@ import { openPool, over } from './connect.ts';
 import { type Rebuilds, rebuildsOver } from './generations/rebuilds.ts';
 import type { ArchivedMessage, StandingLetter, WorkRow } from './rows.ts';
 import { changedWorks, newestChange } from './views/changes.ts';
+import { type Counts, countAll } from './views/counts.ts';
 import { type CoverageQuery, classifiedBy, signalledUpTo } from './views/coverage.ts';
 import { countLetters, findLetter, type LetterQuery, letterBefore, listLetters } from './views/dead-letters.ts';
 import { absentFromArchive, type GapQuery } from './views/gaps.ts';
@@ -58,6 +59,7 @@ export interface ReadModelViews {
   letterBefore(query: { tenant: string; work: string; sequence: number }): Promise<LetterPlace | null>;
   countLetters(): Promise<ReadonlyMap<LetterReader, number>>;
   absentFromArchive(query: GapQuery): Promise<readonly number[]>;
+  countAll(): Promise<Counts>;
 }
 
 export interface ReadModel {
@@ -111,6 +113,7 @@ export function readModelOver(pool: PostgresPool): ReadModel {
       letterBefore: (query) => letterBefore(db, query),
       countLetters: () => countLetters(db),
       absentFromArchive: (query) => absentFromArchive(db, query),
+      countAll: () => countAll(db),
     },
     identities: identityArchive(db),
     rebuilds: rebuildsOver(db),
