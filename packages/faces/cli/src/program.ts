@@ -11,6 +11,7 @@ import { up } from './commands/up.ts';
 import { watch } from './commands/watch.ts';
 import { checkpoint, claim, send, withoutGaps } from './commands/work.ts';
 import type { Context } from './context.ts';
+import { operating } from './operating.ts';
 
 type Finish = (exitCode: number) => void;
 
@@ -47,6 +48,7 @@ export function createProgram(context: Context, finish: Finish): Command {
   works(program, context, finish);
   reading(program, context, finish);
   offline(program, context, finish);
+  operating(program, context, finish);
   return program;
 }
 

@@ -1,4 +1,14 @@
-import type { EventsAnswer, Page, PositionText, SignalView, TimelineEntry, WorkView } from '@headway/contracts';
+import type {
+  ActRequest,
+  DeadLetterView,
+  EventsAnswer,
+  Page,
+  PositionText,
+  ProjectionView,
+  SignalView,
+  TimelineEntry,
+  WorkView,
+} from '@headway/contracts';
 import { ok, refused } from '@headway/kernel';
 import { type Answer, type Failure, failureOf } from './answer.ts';
 import { clientLimits } from './limits.ts';
@@ -47,9 +57,23 @@ export interface Client {
   signals(
     options?: PageOptions & { readonly state?: string | undefined; readonly work?: string | undefined },
   ): Promise<Answer<Page<SignalView>>>;
+  deadLetters(options?: PageOptions & { readonly state?: string | undefined }): Promise<Answer<Page<DeadLetterView>>>;
+  deadLetter(letter: string, options?: ReadOptions): Promise<Answer<DeadLetterView>>;
+  /** As an operator. What follows shows in views that cover the position. */
+  actOnDeadLetter(letter: string, verb: 'retry' | 'drop', request: Asking): Promise<Answer<Acted>>;
+  projections(options?: ReadOptions): Promise<Answer<{ readonly items: readonly ProjectionView[] }>>;
+  /** As an operator. */
+  rebuild(projection: string, verb: 'begin' | 'cancel', request: Asking): Promise<Answer<Acted>>;
   /** The live stream, resumed after interruptions. Ends on abort, on a refusal, or when it was given up. */
   stream(options: StreamOptions): AsyncIterable<StreamItem>;
   readiness(): Promise<Answer<Readiness>>;
+}
+
+export type Asking = Pick<ActRequest, 'why'> & { readonly as?: string | undefined };
+
+export interface Acted {
+  readonly act: string;
+  readonly position: PositionText;
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -95,6 +119,9 @@ export function createClient(options: ClientOptions): Client {
   const post = (type: string, body: string): Promise<Answer<EventsAnswer>> =>
     json('v1/events', {}, { method: 'POST', headers: { 'content-type': type }, body });
 
+  const act = (path: string, request: Asking): Promise<Answer<Acted>> =>
+    json(path, {}, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(request) });
+
   return {
     report: (events) => post('application/cloudevents-batch+json', JSON.stringify(events)),
     reportLines: (ndjson) => post('application/x-ndjson', ndjson),
@@ -102,6 +129,12 @@ export function createClient(options: ClientOptions): Client {
     work: (work, query = {}) => json(`v1/works/${encodeURIComponent(work)}`, { ...query }),
     timeline: (work, query = {}) => json(`v1/works/${encodeURIComponent(work)}/timeline`, { ...query }),
     signals: (query = {}) => json('v1/signals', { ...query }),
+    deadLetters: (query = {}) => json('v1/deadletters', { ...query }),
+    deadLetter: (letter, query = {}) => json(`v1/deadletters/${encodeURIComponent(letter)}`, { ...query }),
+    actOnDeadLetter: (letter, verb, request) => act(`v1/deadletters/${encodeURIComponent(letter)}/${verb}`, request),
+    projections: (query = {}) => json('v1/projections', { ...query }),
+    rebuild: (projection, verb, request) =>
+      act(`v1/projections/${encodeURIComponent(projection)}/rebuild${verb === 'cancel' ? '/cancel' : ''}`, request),
     async brief(work, query = {}) {
       const answer = await ask(`v1/works/${encodeURIComponent(work)}/brief`, { ...query });
       if (!answer.ok) return answer;
