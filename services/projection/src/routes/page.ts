@@ -3,6 +3,7 @@ import {
   assets,
   contentSecurityPolicy,
   FLEET_ROWS,
+  renderDeadLetters,
   renderFleet,
   renderUnknownWork,
   renderWork,
@@ -11,10 +12,13 @@ import { ok } from '@headway/kernel';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { signalView, timelineEntry, workView } from '../views.ts';
 import { answering, evidencePosition, type Reading } from './context.ts';
+import { letterView } from './dead-letters.ts';
 import { briefOf } from './works.ts';
 
 /** Open signals that the page shows beside the works. */
 const PAGE_SIGNALS = 1_000;
+/** Dead letters that their page shows. */
+const PAGE_LETTERS = 200;
 /** Newest entries of a work's timeline that its page shows. */
 const PAGE_ENTRIES = limits.page;
 
@@ -56,6 +60,21 @@ export function mountPages(app: FastifyInstance, reading: Reading): void {
           ...state,
         }),
       );
+    }),
+  );
+  app.get(
+    '/deadletters',
+    read,
+    answering(async (request, reply) => {
+      const { tenant } = request.caller;
+      const state = await pageState(reading);
+      const { rows, next } = await reading.views.listLetters({
+        tenant,
+        state: 'open',
+        after: null,
+        limit: PAGE_LETTERS,
+      });
+      return html(reply, renderDeadLetters({ letters: rows.map(letterView), more: next !== null, tenant, ...state }));
     }),
   );
   for (const [path, { contentType, body, cacheControl }] of assets)
