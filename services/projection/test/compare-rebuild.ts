@@ -1,5 +1,4 @@
 import type { TestPostgres } from '@headway/testkit';
-import { eventually } from '@headway/testkit';
 import { apiOver } from './api.ts';
 import { type Rig, startRig } from './rig.ts';
 import { createTraffic } from './traffic.ts';
@@ -76,8 +75,11 @@ export async function compareRebuild(
   }
 }
 
+/** Milliseconds within which a projection has to come to the end of what was said. */
+const SETTLED = 3_000_000;
+
 const settled = async (...rigs: readonly Rig[]) => {
-  for (const rig of rigs) await eventually(() => rig.settled().then(() => true), { within: 600_000 });
+  for (const rig of rigs) await rig.settled(SETTLED);
 };
 
 const counted = async ({ sql }: Rig) => {

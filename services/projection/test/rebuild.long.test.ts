@@ -15,4 +15,4 @@ test('a rebuild of 1,000,000 archived events under live traffic equals a generat
   console.log(JSON.stringify(done));
   expect(done.events).toBeGreaterThan(1_000_000);
   expect(done.difference).toEqual({});
-});
+}, 3_600_000);

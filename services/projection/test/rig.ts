@@ -22,7 +22,7 @@ export interface Rig {
   project(decode?: Decode): Projecting;
   /** Ends what `project` began; another version of the code may go on. */
   endProjecting(): Promise<void>;
-  settled(): Promise<void>;
+  settled(within?: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -121,7 +121,7 @@ export async function startRig(
       await Promise.all(running.splice(0).map(({ ended }) => ended));
       stopping = new AbortController();
     },
-    async settled() {
+    async settled(within = 20_000) {
       await eventually(
         async () => {
           for (const stream of ['EVIDENCE', 'RECORD', 'ACTS'] as const) {
@@ -135,7 +135,7 @@ export async function startRig(
           }
           return true;
         },
-        { what: 'projection of everything', within: 20_000 },
+        { what: 'projection of everything', within },
       );
     },
     async stop() {
