@@ -3,9 +3,9 @@ import { eventually } from '@headway/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { apiOf } from '../harness/api.ts';
 import { planFleet } from '../harness/fleet-plan.ts';
-import { chunksOf, classifyArchive, expectAssessments, expectTimelines, laterOf } from '../harness/nothing-lost.ts';
 import { postUntilAnswered } from '../harness/post-until-answered.ts';
 import { type Services, startServices } from '../harness/services.ts';
+import { chunksOf, classifyArchive, expectAssessments, expectTimelines, laterOf } from './converged.ts';
 
 /** Works in one request. */
 const BATCH = 100;
@@ -44,10 +44,11 @@ export function describePause(size: {
     timeout: 900_000,
   }, async () => {
     const api = apiOf(services);
-    const classifier = await services.replica('classifier');
-    const projection = await services.replica('projection');
+    await Promise.all([services.start('classifier-2'), services.start('projection-2')]);
+    const classifier = services.url('classifier-2');
+    const projection = services.url('projection-2');
     const owned = (url: string) => metric(url, 'headway_owned_partitions');
-    await eventually(async () => (await owned(classifier.url)) === PARTITIONS / 2, { within: 60_000 });
+    await eventually(async () => (await owned(classifier)) === PARTITIONS / 2, { within: 60_000 });
     const plan = planFleet({ ...size, seed: 12 });
     const third = Math.floor(size.rounds / 3);
     let position: string | null = null;
@@ -60,8 +61,8 @@ export function describePause(size: {
     await report(0, third);
     await eventually(() => api.works(position), { within: 120_000, what: 'the view before the pause' });
     const stopped = performance.now();
-    classifier.signal('SIGSTOP');
-    projection.signal('SIGSTOP');
+    services.pause('classifier-2');
+    services.pause('projection-2');
     // What comes now waits in the buffers of the two that stand still: they will act on it when they go on.
     await report(third, 2 * third);
     await eventually(async () => (await owned(services.url('classifier'))) === PARTITIONS, {
@@ -72,24 +73,25 @@ export function describePause(size: {
     await eventually(() => performance.now() - stopped >= size.pauseSeconds * 1_000, {
       within: size.pauseSeconds * 1_000 + 60_000,
     });
-    classifier.signal('SIGCONT');
-    projection.signal('SIGCONT');
+    services.goOn('classifier-2');
+    services.goOn('projection-2');
 
     await report(2 * third, size.rounds);
     await eventually(() => api.works(position), { within: 120_000, what: 'the view of the last event' });
     await eventually(() => api.signals(position), { within: 60_000, what: 'the signals' });
-    await eventually(async () => (await metric(classifier.url, 'headway_fenced_writes_total')) > 0, { within: 60_000 });
-    await eventually(async () => (await metric(projection.url, 'headway_fenced_writes_total')) > 0, { within: 60_000 });
-    await eventually(async () => (await owned(classifier.url)) === PARTITIONS / 2, { within: 120_000 });
+    await eventually(async () => (await metric(classifier, 'headway_fenced_writes_total')) > 0, { within: 60_000 });
+    await eventually(async () => (await metric(projection, 'headway_fenced_writes_total')) > 0, { within: 60_000 });
+    await eventually(async () => (await owned(classifier)) === PARTITIONS / 2, { within: 120_000 });
     await expectTimelines(api, plan);
-    await expectAssessments(model, api, plan, await classifyArchive(model, plan));
+    const offline = await classifyArchive(model, size.works * size.rounds);
+    await expectAssessments(model, api, plan.ofWork.keys(), offline);
     expect(await metric(services.url('projection'), 'headway_gap_missing_messages')).toBe(0);
     console.log(
       JSON.stringify({
-        events: plan.rounds.length * plan.ofWork.size,
+        events: size.works * size.rounds,
         pausedSeconds: Math.round((performance.now() - stopped) / 1_000),
-        fencedByClassifier: await metric(classifier.url, 'headway_fenced_writes_total'),
-        fencedByProjection: await metric(projection.url, 'headway_fenced_writes_total'),
+        fencedByClassifier: await metric(classifier, 'headway_fenced_writes_total'),
+        fencedByProjection: await metric(projection, 'headway_fenced_writes_total'),
       }),
     );
   });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { readAccessSettings } from '@headway/access';
 import { connectPostgresClaims } from '@headway/claims';
-import { defaultPolicy } from '@headway/contracts';
+import { defaultPolicy, STREAMS } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
 import { createLevel, openReadModel } from '@headway/readmodel';
 import { createHttp, createMetrics, runService } from '@headway/runtime';
@@ -39,7 +39,7 @@ runService({
       holder: `${hostname()}/${process.pid}/${randomUUID()}`,
       logger: scope.logger,
       policyOf: () => defaultPolicy,
-      level: createLevel({ log, records: store.bus }),
+      level: createLevel({ log, streams: [STREAMS.evidence, STREAMS.record], records: store.bus }),
       signal: scope.signal,
     });
     scope.onClose('replica', () => replica.ended);

@@ -27,7 +27,7 @@ runService({
     const { app, ended } = createIngest({
       log,
       archive: readModel.identities,
-      level: createLevel({ log, records: readModel.bus }),
+      level: createLevel({ log, streams: [STREAMS.evidence], records: readModel.bus }),
       readAttempt,
       clock,
       logger,

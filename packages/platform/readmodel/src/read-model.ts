@@ -1,4 +1,4 @@
-import type { LetterPlace, LetterReader } from '@headway/contracts';
+import type { LetterPlace, LetterReader, StreamPosition } from '@headway/contracts';
 import { type PostgresPool, sql } from 'kysely';
 import { type IdentityArchive, identityArchive, readArchive } from './archive.ts';
 import { type BusRecords, busRecords } from './bus/records.ts';
@@ -10,6 +10,7 @@ import { type Counts, countAll } from './views/counts.ts';
 import { type CoverageQuery, classifiedBy, signalledUpTo } from './views/coverage.ts';
 import { countLetters, findLetter, type LetterQuery, letterBefore, listLetters } from './views/dead-letters.ts';
 import { absentFromArchive, type GapQuery } from './views/gaps.ts';
+import { type PositionFate, positionFate } from './views/position-fate.ts';
 import {
   type ChangeWindow,
   changedSignals,
@@ -60,6 +61,7 @@ export interface ReadModelViews {
   countLetters(): Promise<ReadonlyMap<LetterReader, number>>;
   absentFromArchive(query: GapQuery): Promise<readonly number[]>;
   countAll(): Promise<Counts>;
+  positionFate(position: StreamPosition): Promise<PositionFate>;
 }
 
 export interface ReadModel {
@@ -114,6 +116,7 @@ export function readModelOver(pool: PostgresPool): ReadModel {
       countLetters: () => countLetters(db),
       absentFromArchive: (query) => absentFromArchive(db, query),
       countAll: () => countAll(db),
+      positionFate: (position) => positionFate(db, position),
     },
     identities: identityArchive(db),
     rebuilds: rebuildsOver(db),

@@ -82,7 +82,7 @@ const parts = () => ({
   readArchive: model.readArchive,
   findIdentities: model.findIdentities,
 });
-const level = () => createLevel({ log: bus.log, records: model.bus }).check();
+const level = () => createLevel({ log: bus.log, streams: ['EVIDENCE', 'RECORD'], records: model.bus }).check();
 
 const event = (id: string, work: string) => ({
   specversion: '1.0' as const,
@@ -169,7 +169,8 @@ const bare = (messages: readonly LogMessage[]) =>
     payload: Buffer.from(payload).toString('utf8'),
   }));
 
-/** What a client is told of a position, by what Postgres knows of the stream's generations. */
+const fate = (generation: number, sequence: number) =>
+  model.views.positionFate({ stream: 'EVIDENCE', generation, sequence });
 const found = async () => (await planRestore(parts())).map(({ stream, found: state }) => `${stream} ${state}`);
 
 describe('a bus that lost its tail', () => {
@@ -181,7 +182,7 @@ describe('a bus that lost its tail', () => {
     await archive('EVIDENCE', 8);
     await archive('RECORD');
     const before = bare(await everything('EVIDENCE'));
-    const level = createLevel({ log: bus.log, records: model.bus });
+    const level = createLevel({ log: bus.log, streams: ['EVIDENCE', 'RECORD'], records: model.bus });
     expect(await level.check()).toBeNull();
     await goBackTo(copy);
 
@@ -209,6 +210,12 @@ describe('a bus that lost its tail', () => {
     expect(after.slice(0, 8)).toEqual(before.slice(0, 8));
     expect(after.slice(8).map(({ subject }) => subject)).toEqual(['evidence.gap', 'evidence.gap']);
     expect(await model.bus.gaps('EVIDENCE')).toEqual([{ first: 9, last: 10 }]);
+    expect(await Promise.all([8, 9, 10, 11].map((sequence) => fate(1, sequence)))).toEqual([
+      'current',
+      'lost',
+      'lost',
+      'current',
+    ]);
     expect(await level.check()).toBeNull();
     expect(await report('e11')).toBe(11);
     expect(await found()).toEqual(['RECORD level', 'EVIDENCE level']);
@@ -263,6 +270,7 @@ describe('a bus that lost its tail', () => {
     expect(after.slice(8).map(({ messageId, generation }) => [messageId, generation])).toEqual([['m-n1', 2]]);
     expect(await model.writer.place(ARCHIVE_READER, 'EVIDENCE')).toMatchObject({ generation: 2, sequence: 8 });
     expect(await model.bus.generationEnd('EVIDENCE', 1)).toBe(8);
+    expect([await fate(1, 8), await fate(1, 9), await fate(2, 9)]).toEqual(['kept', 'lost', 'current']);
     expect(await level()).toBeNull();
     await archive('EVIDENCE');
     expect(await found()).toEqual(['RECORD level', 'EVIDENCE level']);

@@ -1,4 +1,4 @@
-import { STREAMS, type StreamName } from '@headway/contracts';
+import { STREAMS, type StreamName, subjects } from '@headway/contracts';
 import type { JetStreamManager } from '@nats-io/jetstream';
 import { type NatsConnection, headers as newHeaders } from '@nats-io/transport-node';
 import { ANSWER_DEADLINE_MS, type LogMessage, LogUnavailable, type StreamDescription } from '../log.ts';
@@ -81,7 +81,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
         const { config } = await manager.streams.info(stream);
         await manager.streams.update(stream, { ...config, description: generationText(generation, restoring) });
       }),
-    remake: (stream, generation, after) => remake(manager, { stream, generation, after, replicas }),
+    remake: (stream, generation, after) => remake(connection, manager, { stream, generation, after, replicas }),
     appendExactly: (stream, after, messages, onProgress) =>
       appendExactly(connection, manager, { stream, after, messages, onProgress: onProgress ?? (() => {}) }),
     readToEnd: (stream, after) => readToEnd(log, stream, after),
@@ -95,6 +95,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
 }
 
 async function remake(
+  connection: NatsConnection,
   manager: JetStreamManager,
   at: { stream: StreamName; generation: number; after: number; replicas: number },
 ): Promise<void> {
@@ -109,9 +110,23 @@ async function remake(
   const description = generationText(generation, true);
   await answered(`making ${stream}`, async () => {
     await manager.streams.add({ ...settingsOf(declaration, replicas), name: stream, description, ...FOR_EVER });
-    // The numbers of what was trimmed stay taken.
-    if (after > 0) await manager.streams.purge(stream, { seq: after + 1 });
   });
+  if (after === 0) return;
+  // The numbers of what was trimmed stay taken. Servers before 2.10 lose count when a purge goes beyond the end.
+  if (/^2\.[0-9]\./.test(connection.info?.version ?? '')) {
+    const filler = { subject: subjects.gap(rootOf(stream)), headers: {}, payload: new Uint8Array() };
+    await appendExactly(connection, manager, {
+      stream,
+      after: 0,
+      messages: repeated(filler, after),
+      onProgress: () => {},
+    });
+  }
+  await answered(`numbering ${stream}`, () => manager.streams.purge(stream, { seq: after + 1 }));
+}
+
+function* repeated<Value>(value: Value, times: number): Generator<Value> {
+  for (let time = 0; time < times; time += 1) yield value;
 }
 
 async function* readToEnd(log: JetStreamLog, stream: StreamName, after: number): AsyncGenerator<LogMessage> {
@@ -169,10 +184,12 @@ async function writeWindow(
   const end = after + messages.length;
   let withoutId = 0;
   let trouble = '';
+  /** Up to where this has written. */
+  let written = after;
   for (let attempt = 0, since = Date.now(); ; attempt += 1) {
     const { lastSequence } = await answered(stream, () => describeOnce(manager, stream));
     if (attempt > 0 && lastSequence === end) return withoutId;
-    if (lastSequence < after || lastSequence > end || (attempt === 0 && lastSequence !== after))
+    if (lastSequence < written || lastSequence > end || (attempt === 0 && lastSequence !== written))
       throw new LogUnavailable(`${stream} ends at ${lastSequence} while ${after + 1} to ${end} are put back`);
     if (Date.now() - since > ANSWER_DEADLINE_MS)
       throw new LogUnavailable(`${stream} does not take what is put back after ${lastSequence}: ${trouble}`);
@@ -185,9 +202,10 @@ async function writeWindow(
     for (const answer of answers) if (answer.status === 'rejected') trouble = String(answer.reason);
     if (attempt >= 2 && answers[0]?.status === 'fulfilled') withoutId += 1;
     if (answers.every((answer) => answer.status === 'fulfilled')) {
-      attempt = 0;
+      written = lastSequence + given.length;
+      if (written === end) return withoutId;
+      attempt = -1;
       since = Date.now();
-      if (lastSequence + given.length === end) return withoutId;
     }
   }
 }

@@ -24,6 +24,8 @@ export interface LevelParts {
     describe(stream: LogLoss['stream']): Promise<StreamDescription>;
     losses?(): readonly Pick<LogLoss, 'stream' | 'generation' | 'seen' | 'reason'>[];
   };
+  /** The streams that this process writes or folds, which alone it may look into. */
+  readonly streams: readonly LogLoss['stream'][];
   readonly records: Pick<BusRecords, 'archivedEnds' | 'noteLoss'>;
 }
 
@@ -38,7 +40,7 @@ export interface Level {
   lost(): string | null;
 }
 
-export function createLevel({ log, records }: LevelParts): Level {
+export function createLevel({ log, streams, records }: LevelParts): Level {
   const looks = new Map<string, number>();
   const losses = () => log.losses?.() ?? [];
   const noteLasting = async () => {
@@ -53,7 +55,7 @@ export function createLevel({ log, records }: LevelParts): Level {
   const lost = () => losses()[0]?.reason ?? null;
   return {
     async check() {
-      const ends = await records.archivedEnds();
+      const ends = (await records.archivedEnds()).filter((end) => streams.some((stream) => stream === end.stream));
       const levels = await Promise.all(
         ends.map(async (end) => levelOf(await log.describe(end.stream as LogLoss['stream']), end)),
       );
