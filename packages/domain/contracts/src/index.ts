@@ -1,4 +1,6 @@
+export * from './acts.ts';
 export * from './api.ts';
+export * from './dead-letters.ts';
 export * from './effects.ts';
 export * from './evidence.ts';
 export * from './identity.ts';

@@ -17,6 +17,7 @@ import { watch } from './commands/watch.ts';
 import { checkpoint, claim, send, withoutGaps } from './commands/work.ts';
 import { type Context, withTenant } from './context.ts';
 import { addEffectCommands } from './effect-program.ts';
+import { operating } from './operating.ts';
 
 type Finish = (exitCode: number) => void;
 
@@ -55,6 +56,7 @@ export function createProgram(context: Context, finish: Finish): Command {
   addEffectCommands(program, context, finish);
   judging(program, context, finish);
   offline(program, context, finish);
+  operating(program, context, finish);
   bus(program, context, finish);
   return program;
 }
