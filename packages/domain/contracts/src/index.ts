@@ -10,6 +10,7 @@ export * from './problems.ts';
 export * from './read-event.ts';
 export * from './records.ts';
 export * from './report.ts';
+export * from './signature-rules.ts';
 export * from './subjects.ts';
 export * from './trajectory.ts';
 export * from './version.ts';
