@@ -61,7 +61,6 @@ const prefixes = [
   /^::(?:group|endgroup|debug|notice)\b[^:]{0,200}::/,
 ] as const;
 const mayBePrefixed = /^(?:\[?\d\d|#\d|##\[|::|section_)/;
-const annotation = /^::error(?: ([^:]{0,400}))?::/;
 
 /** A line as a person reads it: without escapes, control characters and what the CI system put before it. */
 export function cleanLine(raw: string): string {
@@ -70,10 +69,5 @@ export function cleanLine(raw: string): string {
   line = line.replace(controls, '').trimEnd();
   if (!mayBePrefixed.test(line)) return line;
   for (const prefix of prefixes) line = line.replace(prefix, '');
-  const annotated = annotation.exec(line);
-  if (annotated !== null) {
-    const file = /file=([^,]{1,300})/.exec(annotated[1] ?? '')?.[1];
-    line = `${file === undefined ? '' : `${file}: `}error: ${line.slice(annotated[0].length)}`;
-  }
   return line;
 }

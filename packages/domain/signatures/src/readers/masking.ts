@@ -41,7 +41,8 @@ export class MaskingReader {
   #ownFailures = 0;
   #infrastructure = 0;
 
-  take(line: string): void {
+  take(given: string): void {
+    const line = given.startsWith('::error') ? annotated(given) : given;
     const text = line.trimStart();
     if (kind.lintPath.test(line)) this.#file = maskMessage(line);
     if (!kind.worthReading.test(text)) return;
@@ -155,4 +156,14 @@ export class MaskingReader {
 function remember(lines: Set<string>, line: string): void {
   if (lines.size >= outputLimits.remembered) lines.clear();
   lines.add(line);
+}
+
+const annotation = /^::error(?: ([^:]{0,400}))?::/;
+
+/** An annotation for GitHub without a title, as a line that says the same. */
+function annotated(line: string): string {
+  const found = annotation.exec(line);
+  if (found === null) return line;
+  const file = /file=([^,]{1,300})/.exec(found[1] ?? '')?.[1];
+  return `${file === undefined ? '' : `${file}: `}error: ${line.slice(found[0].length)}`;
 }
