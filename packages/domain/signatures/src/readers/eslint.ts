@@ -2,7 +2,7 @@ import { outputLimits } from '../limits.ts';
 import { lintKey, stylishRow } from './lint-rows.ts';
 import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
 
-/** ESLint: the stylish, unix, compact and json formats. Oxlint prints the first two with its own rule names. */
+/** ESLint: the stylish, unix and compact formats. Oxlint prints the first two with its own rule names. */
 export const eslint: ToolReader = {
   tool: 'eslint',
   opens: [
@@ -17,7 +17,6 @@ export const eslint: ToolReader = {
     ', Error - ',
     ', Warning - ',
     '^ESLint found too many warnings',
-    '"filePath":',
   ],
   start: (report) => new EslintReader(report),
 };
@@ -27,7 +26,6 @@ const unix = /^(\S.{0,1000}?):\d{1,9}:\d{1,9}: (.{0,4000}) \[(Error|Warning)(?:\
 const compact = /^(\S.{0,1000}?): line \d{1,9}, col \d{1,9}, (Error|Warning) - (.{0,4000}?)(?: \(([^()]{1,200}(?:\([^()]{1,100}\))?)\))?$/;
 const footer = /^(?:✖ |× )?\d{1,9} problems?(?: \(\d{1,9} errors?, \d{1,9} warnings?\))?$/;
 const fixable = /^\d{1,9} errors? and \d{1,9} warnings? potentially fixable with the `--fix` option\.$/;
-const inJson = /"filePath":"((?:[^"\\]|\\.){1,1000})"|"ruleId":(?:"([^"]{1,200})"|null),(?:"fatal":true,)?"severity":([12]),"message":"((?:[^"\\]|\\.){0,2000})"/g;
 
 class EslintReader implements LineReader {
   readonly #report: Report;
@@ -49,6 +47,8 @@ class EslintReader implements LineReader {
       this.#found(this.#file, row.severity, row.rule, row.message);
       return 'hold';
     }
+    // A carriage return before the end of a line reads as a blank line.
+    if (text === '' && this.#file !== null) return 'hold';
     this.#file = null;
     return this.#oneLine(line, text);
   }
@@ -70,7 +70,6 @@ class EslintReader implements LineReader {
       for (const [key, message] of this.#warnings) this.#report.failing(key, message);
       return 'taken';
     }
-    if (line.startsWith('[{"filePath":')) return this.#json(line);
     return footer.test(text) || fixable.test(text) ? 'taken' : 'pass';
   }
 
@@ -79,17 +78,5 @@ class EslintReader implements LineReader {
     const key = lintKey(this.#report.paths, file, { rule: parsing ? 'parsing error' : rule, message });
     if (severity === 'error') this.#report.failing(key, message);
     else if (this.#warnings.size < outputLimits.remembered) this.#warnings.set(key, message);
-  }
-
-  /** All on one line: where the line was too long, the set would be another with each run. */
-  #json(line: string): Answer {
-    if (!line.endsWith(']')) return 'taken';
-    let file: string | null = null;
-    for (const found of line.matchAll(inJson)) {
-      const [, path, rule = '', severity, message = ''] = found;
-      if (path !== undefined) file = path;
-      else this.#found(file, severity === '2' ? 'error' : 'warning', rule, message.replace(/\\(.)/g, '$1'));
-    }
-    return 'taken';
   }
 }

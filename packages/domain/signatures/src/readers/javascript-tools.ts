@@ -1,6 +1,7 @@
 import { annotations } from './annotations.ts';
 import { ava } from './ava.ts';
 import { biome } from './biome.ts';
+import { bracedTap } from './braced-tap.ts';
 import { eslint } from './eslint.ts';
 import { jasmine } from './jasmine.ts';
 import { jest } from './jest.ts';
@@ -18,6 +19,7 @@ import { vitest } from './vitest.ts';
 export const javascriptTools: readonly ToolReader[] = [
   packageScripts,
   vitest,
+  bracedTap,
   jest,
   playwright,
   mocha,

@@ -44,6 +44,7 @@ class OxlintReader implements LineReader {
   take(line: string, text: string): Answer {
     const placed = place.exec(text)?.[1];
     if (placed !== undefined) return this.#placed(placed);
+    if (text === '' && (this.#inFrame || this.#diagnostic !== null)) return 'hold';
     if (this.#inFrame && frame.test(text)) return 'hold';
     this.#inFrame = false;
     if (line.startsWith('  ') && !line.startsWith('   ')) {

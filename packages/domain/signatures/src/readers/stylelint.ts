@@ -52,6 +52,8 @@ class StylelintReader implements LineReader {
       this.#found(this.#file, row.severity, row.rule, row.message);
       return 'hold';
     }
+    // A carriage return before the end of a line reads as a blank line.
+    if (text === '' && this.#file !== null) return 'hold';
     this.#file = null;
     return this.#oneLine(line, text);
   }

@@ -11,6 +11,7 @@ import { WordIndex } from './word-index.ts';
 const words = new WordIndex(toolReaders.map((reader) => reader.opens));
 
 const LESS_THAN = 0x3c;
+const BRACKET = 0x5b;
 const BRACE = 0x7b;
 
 /** A package manager starts the next script: no session is open after it. */
@@ -103,14 +104,18 @@ export class Channel implements Divided {
   }
 
   #read(line: string): void {
-    if (this.#document === null) this.#document = this.#documentFrom(line);
-    if (this.#document === null) this.#line(line);
-    else this.#tell(this.#document, `${line}\n`);
+    // The end of a line comes with the next one: a line may go on in further pieces.
+    if (this.#document !== null) this.#tell(this.#document, `\n${line}`);
+    else {
+      this.#document = this.#documentFrom(line);
+      if (this.#document === null) this.#line(line);
+      else this.#tell(this.#document, line);
+    }
   }
 
   #documentFrom(line: string): DocumentReader | null {
     const first = line.charCodeAt(0);
-    if (first !== LESS_THAN && first !== BRACE) return null;
+    if (first !== LESS_THAN && first !== BRACE && first !== BRACKET) return null;
     const format = documentFormats.find(({ begins }) => begins(line));
     return format?.start((tool) => this.#reportOf(tool)) ?? null;
   }
