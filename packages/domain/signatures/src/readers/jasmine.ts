@@ -29,6 +29,8 @@ const looksLikeTest = /[._-](?:test|spec)s?\.\w{1,4}$|(?:^|\/)(?:tests?|specs?|_
 class JasmineReader implements LineReader {
   readonly #report: Report;
   #inList = false;
+  /** Below the heading, or the first name under it: nothing has shown yet that the list is Jasmine's. */
+  #awaitsFirst = false;
   /** The closing counts were there: the seed is the last line. */
   #counted = false;
   #name: string | null = null;
@@ -42,16 +44,18 @@ class JasmineReader implements LineReader {
   }
 
   take(line: string, text: string): Answer {
-    if (text === '') return this.#inList ? 'taken' : 'pass';
+    if (text === '') return this.#awaitsFirst ? 'hold' : this.#inList ? 'taken' : 'pass';
     const indent = line.length - text.length;
     if (indent === 0) {
       const answer = this.#atMargin(text);
       if (answer !== null) return answer;
     }
+    if (indent === 0) this.#awaitsFirst = false;
     if (!this.#inList) return text === 'Message:' && indent === 2 ? this.#lateBegin() : 'pass';
     if (this.#name === null) return 'pass';
     if (indent === 2 && parts.has(text)) {
       this.#part = text;
+      this.#awaitsFirst = false;
       return 'adopt';
     }
     if (this.#part === 'Message:') this.#message(text);
@@ -67,6 +71,7 @@ class JasmineReader implements LineReader {
     if (text === 'Failures:') {
       this.#settle();
       this.#inList = false;
+      this.#awaitsFirst = true;
       return 'hold';
     }
     const broken = loading.exec(text);

@@ -19,6 +19,8 @@ class PackageScripts implements LineReader {
   #script = false;
 
   take(_line: string, text: string): Answer {
+    // A carriage return before the end of a line reads as a blank line.
+    if (text === '') return this.#script ? 'hold' : 'pass';
     const said = npm.exec(text);
     if (said !== null) {
       const what = text.slice(said[0].length);

@@ -167,7 +167,7 @@ const ava = (packages: Record<string, string>): Runner => ({
     serial: 'ava --serial',
     npm: 'npm test',
   },
-  everywhere: ['again', 'tap'],
+  everywhere: ['again'],
   without: ['snapshot'],
 });
 
