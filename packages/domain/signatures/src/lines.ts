@@ -62,31 +62,10 @@ export class LineSplitter {
 // Each alternative ends at the next escape at the latest, so that a row of unfinished sequences is read once.
 const ansi =
   // oxlint-disable-next-line no-control-regex -- terminals speak in control characters
-  /\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~]?)|\x9b[0-?]*[ -/]*[@-~]?/g;
+  /\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~]?)|\x9b[0-?]*[ -/]*[@-~]?/g;
 // oxlint-disable-next-line no-control-regex -- these are what is taken out
 const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028\u2029\ufeff\ufffd]+/g;
 
-/** What CI systems and multiplexers put before a line: times, streams, group markers. */
-const prefixes = [
-  /^section_(?:start|end):\d+:[\w.-]*(?:\[[^\]]{0,80}\])?/,
-  /^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE]\+?)?[ \t]?/,
-  /^\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?[ \t]/,
-  /^#\d{1,4} \d{1,6}\.\d{1,4} /,
-  /^##\[(?:error|warning|group|endgroup|section|debug|command)\]/,
-  /^::(?:group|endgroup|debug|notice)\b[^:]{0,200}::/,
-] as const;
-const mayBePrefixed = /^(?:\[?\d\d|#\d|##\[|::|section_)/;
-
-/** A line as a person reads it: without escapes, control characters and what the CI system put before it. */
-export function cleanLine(raw: string): string {
-  let line = raw;
-  if (line.includes('\x1b') || line.includes('\x9b')) line = line.replace(ansi, '');
-  line = line.replace(controls, '').trimEnd();
-  if (!mayBePrefixed.test(line)) return line;
-  for (const prefix of prefixes) line = line.replace(prefix, '');
-  return line;
-}
-
-/** A further piece of a long line, without escapes and control characters. */
-export const cleanPiece = (raw: string): string =>
+/** Without escapes and control characters. */
+export const plainText = (raw: string): string =>
   (raw.includes('\x1b') || raw.includes('\x9b') ? raw.replace(ansi, '') : raw).replace(controls, '');
