@@ -53,7 +53,10 @@ export function diagnosticsReport(report: Report): ReportObject {
     const message = textOf(value.message) ?? textOf(value.description) ?? '';
     const category = textOf(value.category);
     if (category === null) {
-      report.failing(lintKey(report.paths, textOf(value.filename), { rule: textOf(value.code) ?? 'parse', message }), message);
+      report.failing(
+        lintKey(report.paths, textOf(value.filename), { rule: textOf(value.code) ?? 'parse', message }),
+        message,
+      );
       return true;
     }
     const path = isObject(value.location) ? value.location.path : undefined;
@@ -112,7 +115,11 @@ class LintListReader implements DocumentReader {
 function kindOf(message: string): string | null {
   const line = firstLine(message);
   if (/^(?:Error: )?expect\(/.test(line)) return null;
-  if (/^(?:\w{0,40}Timeout)?Error: (?:(?:Test|Hook) timed out in |Timeout of \d)|^thrown: "Exceeded timeout of /.test(line))
+  if (
+    /^(?:\w{0,40}Timeout)?Error: (?:(?:Test|Hook) timed out in |Timeout of \d)|^thrown: "Exceeded timeout of /.test(
+      line,
+    )
+  )
     return 'timeout';
   return errorKind(line);
 }

@@ -47,12 +47,18 @@ function split(pair: string): [string, string] {
   return [pair.slice(0, at), decoded(pair.slice(at + 1))];
 }
 
-const firstLine = (said: string): string => {
-  const end = said.indexOf('%0A');
-  return decoded(end === -1 ? said : said.slice(0, end)).trim();
-};
+/** Playwright says the title again before the error. */
+function firstLine(said: string): string {
+  const lines = said.split('%0A', 12).map((line) => decoded(line).trim());
+  return lines.find((line) => line !== '' && !/^\d{1,9}\) .{0,2000} › /.test(line)) ?? '';
+}
 
 const decoded = (text: string): string =>
   text.includes('%')
-    ? text.replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%0D', '').replaceAll('%0A', ' ').replaceAll('%25', '%')
+    ? text
+        .replaceAll('%2C', ',')
+        .replaceAll('%3A', ':')
+        .replaceAll('%0D', '')
+        .replaceAll('%0A', ' ')
+        .replaceAll('%25', '%')
     : text;

@@ -9,16 +9,27 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
  */
 export const ava: ToolReader = {
   tool: 'ava',
-  opens: ['^✘ [fail]: ', '^✖ [fail]: ', '^Uncaught exception in ', '^Unhandled rejection in ', '^✘ ', '^✖ Timed out', '^─'],
+  opens: [
+    '^✘ [fail]: ',
+    '^✖ [fail]: ',
+    '^Uncaught exception in ',
+    '^Unhandled rejection in ',
+    '^✘ ',
+    '^✖ Timed out',
+    '^─',
+  ],
   start: (report) => new AvaReader(report),
 };
 
 const inTree = /^[✘✖] \[fail\]: (.{1,3000})$/;
 const troubles = /^(Uncaught exception|Unhandled rejection) in (\S.{0,1000})$/;
-const fileFailed = /^[✘✖] (?:(\S{1,1000}) exited (?:with a non-zero exit code: \d{1,9}|due to \w{1,20})|No tests found in (\S{1,1000})(?:,.{0,200})?)$/;
+const fileFailed =
+  /^[✘✖] (?:(\S{1,1000}) exited (?:with a non-zero exit code: \d{1,9}|due to \w{1,20})|No tests found in (\S{1,1000})(?:,.{0,200})?)$/;
 const pending = /^◌ (.{1,3000})$/;
-const counts = /^\d{1,9} (?:tests?|hooks?|known failures?|uncaught exceptions?|unhandled rejections?|previous failures?).{0,60}$/;
-const knownMessages = / (?:Rejected promise returned by test|Test finished without .{1,60}|Error thrown in test|Returned promise rejected .{0,60})$/;
+const counts =
+  /^\d{1,9} (?:tests?|hooks?|known failures?|uncaught exceptions?|unhandled rejections?|previous failures?).{0,60}$/;
+const knownMessages =
+  / (?:Rejected promise returned by test|Test finished without .{1,60}|Error thrown in test|Returned promise rejected .{0,60})$/;
 
 class AvaReader implements LineReader {
   readonly #report: Report;
@@ -150,8 +161,7 @@ class AvaReader implements LineReader {
   #settle(): void {
     const title = this.#title;
     if (title !== null) {
-      for (const said of this.#tree.keys())
-        if (said === title || said.startsWith(`${title} `)) this.#tree.delete(said);
+      for (const said of this.#tree.keys()) if (said === title || said.startsWith(`${title} `)) this.#tree.delete(said);
       const error = this.#error ?? (this.#sawDifference ? 'AssertionError' : null);
       this.#report.failing(testKey({ path: title.split(' › '), error }), title);
     }

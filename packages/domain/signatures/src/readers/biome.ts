@@ -1,3 +1,4 @@
+import { outputLimits } from '../limits.ts';
 import { ruleKey } from './keys.ts';
 import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
 
@@ -24,9 +25,11 @@ const place = /^(\S.{0,1000}?)(?::\d{1,9}:\d{1,9})? ([\w/]{1,200})$/;
 const severity = /^([×✖✕x!⚠iℹ]) (.{0,2000})$/;
 const markedLine = /^> \d{1,9} │ (.{0,4000})$/;
 const marks = /^│ (\s{0,4000})(\^{1,4000})$/;
-const footer = /^(?:Checked \d{1,9} files? in |Formatted \d|Found \d{1,9} (?:errors?|warnings?|infos?)\.$|Skipped \d{1,9} )/;
+const footer =
+  /^(?:Checked \d{1,9} files? in |Formatted \d|Found \d{1,9} (?:errors?|warnings?|infos?)\.$|Skipped \d{1,9} )/;
 /** What stands where a name could: the same rule then has no symbol, whatever reporter tells of it. */
-const keywords = /^(?:any|var|let|const|class|function|debugger|this|new|delete|void|null|true|false|if|else|for|while|return|import|export|default|async|await|console|in|of)$/;
+const keywords =
+  /^(?:any|var|let|const|class|function|debugger|this|new|delete|void|null|true|false|if|else|for|while|return|import|export|default|async|await|console|in|of)$/;
 
 const inMessage = /^(?:The (\S{1,120}) variable is undeclared|This (?:[a-z]{1,20} ){1,3}(\S{1,120}) is unused)/;
 
@@ -37,6 +40,7 @@ export function symbolInWords(message: string): string | null {
 }
 
 interface Diagnostic {
+  isError: boolean;
   readonly file: string;
   readonly rule: string;
   message: string | null;
@@ -48,6 +52,8 @@ class BiomeReader implements LineReader {
   /** `null` in the report of the whole run, which names no file. */
   #diagnostic: Diagnostic | null = null;
   #inReport = false;
+  /** Warnings fail a run only where it says so. */
+  readonly #warnings = new Map<string, string>();
 
   constructor(report: Report) {
     this.#report = report;
@@ -63,6 +69,7 @@ class BiomeReader implements LineReader {
     }
     if (!this.#inReport) return 'pass';
     if (this.#diagnostic !== null) this.#below(this.#diagnostic, text);
+    else if (text === '× Some warnings were emitted while running checks.') this.#warningsCount();
     return 'hold';
   }
 
@@ -76,7 +83,7 @@ class BiomeReader implements LineReader {
     const found = place.exec(said.trimEnd().replace(flags, ''));
     if (found !== null) {
       const [, file = '', rule = ''] = found;
-      this.#diagnostic = { file, rule, message: null, code: null };
+      this.#diagnostic = { isError: true, file, rule, message: null, code: null };
     }
     return 'hold';
   }
@@ -85,8 +92,10 @@ class BiomeReader implements LineReader {
     if (diagnostic.message === null) {
       const found = severity.exec(text);
       if (found === null) return;
-      if (/[!⚠iℹ]/.test(found[1] as string)) this.#diagnostic = null;
-      else diagnostic.message = found[2] as string;
+      const [, mark = '', message = ''] = found;
+      if (mark === 'i' || mark === 'ℹ') this.#diagnostic = null;
+      diagnostic.isError = mark !== '!' && mark !== '⚠';
+      diagnostic.message = message;
       return;
     }
     const code = markedLine.exec(text)?.[1];
@@ -105,7 +114,13 @@ class BiomeReader implements LineReader {
     this.#diagnostic = null;
     if (diagnostic === null || diagnostic.message === null) return;
     const symbol = marked !== null && /^[\w$]{1,120}$/.test(marked) && !keywords.test(marked) ? marked : null;
-    const { file, rule, message } = diagnostic;
-    this.#report.failing(ruleKey({ file: this.#report.paths.short(file), rule, symbol }), message);
+    const { file, rule, message, isError } = diagnostic;
+    const key = ruleKey({ file: this.#report.paths.short(file), rule, symbol });
+    if (isError) this.#report.failing(key, message);
+    else if (this.#warnings.size < outputLimits.remembered) this.#warnings.set(key, message);
+  }
+
+  #warningsCount(): void {
+    for (const [key, message] of this.#warnings) this.#report.failing(key, message);
   }
 }

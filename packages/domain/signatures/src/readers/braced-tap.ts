@@ -30,7 +30,12 @@ class BracedTapReader implements LineReader {
   readonly #report: Report;
   #suites: Suite[] = [];
   /** A failing test until its block is over. */
-  #failed: { readonly path: readonly string[]; readonly line: string; readonly indent: number; error: string | null } | null = null;
+  #failed: {
+    readonly path: readonly string[];
+    readonly line: string;
+    readonly indent: number;
+    error: string | null;
+  } | null = null;
 
   constructor(report: Report) {
     this.#report = report;
@@ -70,7 +75,10 @@ class BracedTapReader implements LineReader {
     }
     if (!passed) {
       for (const suite of this.#suites) suite.failed = false;
-      const names = [...this.#suites.map((suite) => suite.name), ...(this.#suites.length === 0 ? name.split(' > ') : [name])];
+      const names = [
+        ...this.#suites.map((suite) => suite.name),
+        ...(this.#suites.length === 0 ? name.split(' > ') : [name]),
+      ];
       this.#failed = { path: names, line: text, indent, error: null };
     }
     return 'adopt';

@@ -23,7 +23,8 @@ export const eslint: ToolReader = {
 
 const path = /^(?:\/|[A-Za-z]:\\)[^:]{1,1000}\.\w{1,10}$/;
 const unix = /^(\S.{0,1000}?):\d{1,9}:\d{1,9}: (.{0,4000}) \[(Error|Warning)(?:\/([^\]]{1,200}))?\]$/;
-const compact = /^(\S.{0,1000}?): line \d{1,9}, col \d{1,9}, (Error|Warning) - (.{0,4000}?)(?: \(([^()]{1,200}(?:\([^()]{1,100}\))?)\))?$/;
+const compact =
+  /^(\S.{0,1000}?): line \d{1,9}, col \d{1,9}, (Error|Warning) - (.{0,4000}?)(?: \(([^()]{1,200}(?:\([^()]{1,100}\))?)\))?$/;
 const footer = /^(?:✖ |× )?\d{1,9} problems?(?: \(\d{1,9} errors?, \d{1,9} warnings?\))?$/;
 const fixable = /^\d{1,9} errors? and \d{1,9} warnings? potentially fixable with the `--fix` option\.$/;
 

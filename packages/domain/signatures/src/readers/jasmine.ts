@@ -15,7 +15,15 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
  */
 export const jasmine: ToolReader = {
   tool: 'jasmine',
-  opens: ['^Failures:', '^Message:', '^Suite error: ', ' specs, ', '^1 spec, ', '^Incomplete: ', '^Error: While loading '],
+  opens: [
+    '^Failures:',
+    '^Message:',
+    '^Suite error: ',
+    ' specs, ',
+    '^1 spec, ',
+    '^Incomplete: ',
+    '^Error: While loading ',
+  ],
   start: (report) => new JasmineReader(report),
 };
 
@@ -77,7 +85,8 @@ class JasmineReader implements LineReader {
     const broken = loading.exec(text);
     if (broken !== null) return this.#notLoaded(broken[1] as string, broken[2] as string);
     const named = begins.exec(text);
-    if (named !== null) return this.#item(named[1] ?? (named[2] === undefined ? 'Top suite' : `Suite error: ${named[2]}`));
+    if (named !== null)
+      return this.#item(named[1] ?? (named[2] === undefined ? 'Top suite' : `Suite error: ${named[2]}`));
     if (counts.test(text) || text.startsWith('Incomplete: ')) {
       this.#settle();
       this.#inList = false;
@@ -114,7 +123,7 @@ class JasmineReader implements LineReader {
 
   #message(text: string): void {
     if (this.#told === '') this.#told = text;
-    const kind = /^Error: Timeout - Async function did not complete/.test(text) ? 'timeout' : errorKind(text);
+    const kind = text.startsWith('Error: Timeout - Async function did not complete') ? 'timeout' : errorKind(text);
     if (kind !== null && this.#errors.size < 8) this.#errors.add(kind);
     this.#part = 'rest of the message';
   }

@@ -11,15 +11,29 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
  */
 export const jest: ToolReader = {
   tool: 'jest',
-  opens: ['^PASS ', '^FAIL ', '^● ', '^Test Suites: ', '^Jest: ', '^Summary of all failing tests', '^Errors thrown in '],
+  opens: [
+    '^PASS ',
+    '^FAIL ',
+    '^● ',
+    '^Test Suites: ',
+    '^Jest: ',
+    '^Summary of all failing tests',
+    '^Errors thrown in ',
+  ],
   start: (report) => new JestReader(report),
 };
 
-const file = /^(?:PASS|FAIL) {1,2}(?:\S{1,100} {1,2})?(\S{1,1000}\.\w{1,10})(?: \(\d[\d.]{0,12} m?s(?:, \d{1,9} MB heap size)?\))?$/;
+const file =
+  /^(?:PASS|FAIL) {1,2}(?:\S{1,100} {1,2})?(\S{1,1000}\.\w{1,10})(?: \(\d[\d.]{0,12} m?s(?:, \d{1,9} MB heap size)?\))?$/;
 /** The reporter for GitHub Actions groups by file. */
 const group = /^Errors thrown in (\S.{0,1000}\.\w{1,10})$/;
 const inTree = /^[✕×] (.{1,2000}?)(?: \(\d[\d.]{0,12} m?s\))?$/;
-const coverage = /^Jest: (?:"(.{1,400}?)" coverage threshold for (\w{1,40}) \(|Uncovered count for (\w{1,40}) .{0,60}? exceeds "?(.{1,400}?)"? threshold)/;
+/** As Jest 29 and as Jest 30 says it. */
+const coverage = [
+  /^Jest: "(?<which>.{1,400}?)" coverage threshold for (?<what>\w{1,40}) \(/,
+  /^Jest: Coverage for (?<what>\w{1,40}) \(.{0,30}?\) does not meet "(?<which>.{1,400}?)" threshold/,
+  /^Jest: Uncovered count for (?<what>\w{1,40}) .{0,60}? exceeds "?(?<which>.{1,400}?)"? threshold/,
+];
 const footer = /^(?:Test Suites|Tests|Snapshots|Time): {1,12}\S/;
 
 interface Detail {
@@ -101,10 +115,9 @@ class JestReader implements LineReader {
   }
 
   #coverage(text: string): Answer {
-    const found = coverage.exec(text);
-    if (found === null) return 'pass';
-    const [, which, what, uncovered, ofWhat] = found;
-    this.#report.failing(`coverage threshold: ${which ?? ofWhat} ${what ?? uncovered}`, text);
+    const found = coverage.map((pattern) => pattern.exec(text)?.groups).find((groups) => groups !== undefined);
+    if (found === undefined) return 'pass';
+    this.#report.failing(`coverage threshold: ${found.which} ${found.what}`, text);
     return 'taken';
   }
 
@@ -135,7 +148,7 @@ class JestReader implements LineReader {
 function kindOf(line: string): string | null {
   // The message of an `expect` has no class and may quote one.
   if (/^(?:Error: )?expect\(/.test(line)) return null;
-  if (/^thrown: "Exceeded timeout of /.test(line)) return 'timeout';
+  if (line.startsWith('thrown: "Exceeded timeout of ')) return 'timeout';
   if (line === 'Jest encountered an unexpected token') return 'SyntaxError';
   return /\berror (TS\d{3,5}): /.exec(line)?.[1] ?? errorKind(line);
 }

@@ -22,7 +22,8 @@ export function stylishRow(line: string): LintRow | null {
 }
 
 /** Rules whose messages quote code or text of the file instead of names. */
-const quotesValues = /(?:^|\/|\()(?:prettier|quotes|indent|no-irregular-whitespace|max-len|spellcheck|CssSyntaxError)\)?$/;
+const quotesValues =
+  /(?:^|\/|\()(?:prettier|quotes|indent|no-irregular-whitespace|max-len|spellcheck|CssSyntaxError)\)?$/;
 
 /** Rule + symbol + file. */
 export function lintKey(paths: Paths, file: string | null, row: Pick<LintRow, 'rule' | 'message'>): string {

@@ -122,7 +122,10 @@ class MochaReader implements LineReader {
     const said = loading.exec(text)?.[1] ?? '';
     const path = whichFile.map((pattern) => pattern.exec(said)?.[1]).find((found) => found !== undefined);
     const file = path === undefined ? null : this.#report.paths.short(path);
-    this.#report.failing(testKey({ file, path: file === null ? ['Exception during run'] : [], error: errorKind(said) }), text);
+    this.#report.failing(
+      testKey({ file, path: file === null ? ['Exception during run'] : [], error: errorKind(said) }),
+      text,
+    );
     return 'adopt';
   }
 }

@@ -12,7 +12,20 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
  */
 export const oxlint: ToolReader = {
   tool: 'oxlint',
-  opens: ['^x ', '^× ', '^! ', '^⚠ ', ',-[', '╭─[', '[Error/', '[Warning/', '[Error]', '^Found ', '^Finished in ', '^Exceeded maximum number of warnings'],
+  opens: [
+    '^x ',
+    '^× ',
+    '^! ',
+    '^⚠ ',
+    ',-[',
+    '╭─[',
+    '[Error/',
+    '[Warning/',
+    '[Error]',
+    '^Found ',
+    '^Finished in ',
+    '^Exceeded maximum number of warnings',
+  ],
   start: (report) => new OxlintReader(report),
 };
 
@@ -20,8 +33,10 @@ const heading = /^([x×!⚠]) (\S.{0,4000})$/;
 const named = /^(@?[\w/-]{1,100}\([\w@/-]{1,150}\)): (.{0,4000})$/;
 const place = /^(?:,-|╭─)\[(.{1,1000}?)(?::\d{1,9}){0,2}\]$/;
 const frame = /^(?:\d{1,9} [|│]|[:·|│]|`-|╰─|,-|╭─|help: |note: )/;
-const unix = /^(\S.{0,1000}?):\d{1,9}:\d{1,9}: (.{0,4000}) \[(Error|Warning)(?:\/(@?[\w/-]{1,100}\([\w@/-]{1,150}\)))?\]$/;
+const unix =
+  /^(\S.{0,1000}?):\d{1,9}:\d{1,9}: (.{0,4000}) \[(Error|Warning)(?:\/(@?[\w/-]{1,100}\([\w@/-]{1,150}\)))?\]$/;
 const footer = /^(?:Found \d{1,9} warnings? and \d{1,9} errors?\.|Finished in \d.{0,200} on \d{1,9} files?.{0,200})$/;
+const ofPackageManager = /^(?:npm |\[?ELIFECYCLE|error Command failed|info Visit |Error: Process completed)/;
 const MOST_MESSAGE_LINES = 8;
 
 interface Diagnostic {
@@ -36,12 +51,16 @@ class OxlintReader implements LineReader {
   #messageLines = 0;
   #inFrame = false;
   readonly #warnings = new Map<string, string>();
+  #errors = 0;
+  /** The closing line was said and nothing but what a package manager says of it. */
+  #isOver = false;
 
   constructor(report: Report) {
     this.#report = report;
   }
 
   take(line: string, text: string): Answer {
+    if (this.#isOver && text !== '' && !ofPackageManager.test(text)) this.#isOver = false;
     const placed = place.exec(text)?.[1];
     if (placed !== undefined) return this.#placed(placed);
     if (text === '' && (this.#inFrame || this.#diagnostic !== null)) return 'hold';
@@ -56,8 +75,10 @@ class OxlintReader implements LineReader {
     return this.#oneLine(line, text);
   }
 
+  /** With `--deny-warnings` only the exit code says that warnings count: an output that ends there failed for them. */
   end(): void {
     this.#settle(null);
+    if (this.#isOver && this.#errors === 0) this.#warningsCount();
   }
 
   #heading(mark: string, said: string): Answer {
@@ -92,8 +113,11 @@ class OxlintReader implements LineReader {
 
   #found(isError: boolean, file: string | null, rule: string, message: string): void {
     const key = lintKey(this.#report.paths, file, { rule: rule === '' ? 'parse' : rule, message });
-    if (isError) this.#report.failing(key, message);
-    else if (this.#warnings.size < outputLimits.remembered) this.#warnings.set(key, message);
+    if (isError) {
+      this.#errors += 1;
+      this.#report.failing(key, message);
+    }
+    if (!isError && this.#warnings.size < outputLimits.remembered) this.#warnings.set(key, message);
   }
 
   #oneLine(line: string, text: string): Answer {
@@ -103,9 +127,16 @@ class OxlintReader implements LineReader {
       return 'taken';
     }
     if (text.startsWith('Exceeded maximum number of warnings')) {
-      for (const [key, message] of this.#warnings) this.#report.failing(key, message);
+      this.#warningsCount();
       return 'taken';
     }
-    return footer.test(text) ? 'taken' : 'pass';
+    if (this.#isOver && text === '') return 'hold';
+    if (!footer.test(text)) return 'pass';
+    this.#isOver = text.startsWith('Finished in ');
+    return this.#isOver ? 'hold' : 'taken';
+  }
+
+  #warningsCount(): void {
+    for (const [key, message] of this.#warnings) this.#report.failing(key, message);
   }
 }

@@ -6,14 +6,27 @@ import type { Answer, LineReader, ToolReader } from './reader.ts';
  */
 export const packageScripts: ToolReader = {
   tool: 'package scripts',
-  opens: ['^npm ERR! ', '^npm error ', 'ELIFECYCLE', 'ERR_PNPM_RECURSIVE', '"pnpm recursive run"', '^error Command failed', '^info Visit https://yarnpkg', '^lerna ERR!', ' ERROR  run failed', ': command (', '^error: script "'],
+  opens: [
+    '^npm ERR! ',
+    '^npm error ',
+    'ELIFECYCLE',
+    'ERR_PNPM_RECURSIVE',
+    '"pnpm recursive run"',
+    '^error Command failed',
+    '^info Visit https://yarnpkg',
+    '^lerna ERR!',
+    ' ERROR  run failed',
+    ': command (',
+    '^error: script "',
+  ],
   start: () => new PackageScripts(),
 };
 
 const npm = /^npm (?:ERR!|error) ?/;
 /** The first of npm's lines tells whether a script or npm itself failed. */
 const ofScript = /^(?:Lifecycle script `|code (?:ELIFECYCLE|\d{1,5})$|Test failed\.|errno \d{1,5}$)/;
-const footers = /^(?:\[?ELIFECYCLE\]? |\[?ELIFECYCLE\]?$|Error: ERR_PNPM_RECURSIVE|ERR_PNPM_RECURSIVE|[×✕] "pnpm recursive run" failed|error Command failed with (?:exit code|signal)|info Visit https:\/\/yarnpkg|lerna ERR! .{0,200}(?:exited|ELIFECYCLE|lifecycle)|ERROR {2}run failed|\S{1,300}: command \(.{0,500}\) .{0,500} exited \(\d|error: script "[^"]{1,200}" (?:exited|was terminated))/;
+const footers =
+  /^(?:\[?ELIFECYCLE\]? |\[?ELIFECYCLE\]?$|Error: ERR_PNPM_RECURSIVE|ERR_PNPM_RECURSIVE|[×✕] "pnpm recursive run" failed|error Command failed with (?:exit code|signal)|info Visit https:\/\/yarnpkg|lerna ERR! .{0,200}(?:exited|ELIFECYCLE|lifecycle)|ERROR {2}run failed|\S{1,300}: command \(.{0,500}\) .{0,500} exited \(\d|error: script "[^"]{1,200}" (?:exited|was terminated))/;
 
 class PackageScripts implements LineReader {
   #script = false;

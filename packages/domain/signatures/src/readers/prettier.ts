@@ -1,5 +1,5 @@
 import { errorKind, ruleKey } from './keys.ts';
-import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
+import type { Answer, Report, ToolReader } from './reader.ts';
 
 /** `prettier --check`: each file that is not formatted, each that could not be read. */
 export const prettier: ToolReader = {
@@ -10,7 +10,8 @@ export const prettier: ToolReader = {
 
 const unformatted = /^\[warn\] (\S.{0,1000}\.\w{1,20}|(?:\S{1,1000}\/)?\.?\w{1,100})$/;
 const unreadable = /^\[error\] (\S.{0,1000}?\.\w{1,20}): (\w{1,60}(?:Error|Exception)?): /;
-const closing = /^(?:\[warn\] Code style issues |\[warn\] (?:Ignored unknown option|Ignoring )|Error occurred when checking code style|Checking formatting\.\.\.$)/;
+const closing =
+  /^(?:\[warn\] Code style issues |\[warn\] (?:Ignored unknown option|Ignoring )|Error occurred when checking code style|Checking formatting\.\.\.$)/;
 const codeFrame = /^\[error\](?: {1,4}>? {0,4}\d{1,9} \|| {1,20}\||$)/;
 
 function take(report: Report, line: string, text: string): Answer {

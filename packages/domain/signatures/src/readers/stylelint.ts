@@ -29,8 +29,10 @@ const path = /^[^\s:][^:]{0,1000}\.(?:[sp]?css|sass|less|sss|vue|svelte|astro|ht
 const unix = /^(\S.{0,1000}?):\d{1,9}:\d{1,9}: (.{0,4000}) \(([\w@/-]{1,200})\) \[(error|warning)\]$/;
 const compact = /^(\S.{0,1000}?): line \d{1,9}, col \d{1,9}, (error|warning) - (.{0,4000}) \(([\w@/-]{1,200})\)$/;
 const footer = /^(?:[✖×] )?\d{1,9} problems? \(\d{1,9} errors?, \d{1,9} warnings?\)$/;
-const fixable = /^\d{1,9} (?:errors?|warnings?)(?: and \d{1,9} warnings?)? potentially fixable with the "--fix" option\.$/;
-const summary = /^(?:\d{1,9} (?:sources? checked|(?:errors?|warnings?) found)|[\w@/-]{1,200}: \d{1,9}(?: \((?:maybe )?fixable\))?)$/;
+const fixable =
+  /^\d{1,9} (?:errors?|warnings?)(?: and \d{1,9} warnings?)? potentially fixable with the "--fix" option\.$/;
+const summary =
+  /^(?:\d{1,9} (?:sources? checked|(?:errors?|warnings?) found)|[\w@/-]{1,200}: \d{1,9}(?: \((?:maybe )?fixable\))?)$/;
 
 class StylelintReader implements LineReader {
   readonly #report: Report;

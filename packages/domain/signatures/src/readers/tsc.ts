@@ -9,7 +9,8 @@ export const tsc: ToolReader = {
 };
 
 const diagnostic = /^(?:(\S.{0,1000}?)(?:\(\d{1,9},\d{1,9}\): |:\d{1,9}:\d{1,9} - ))?error (TS\d{3,6}): (.{0,4000})$/;
-const found = /^Found \d{1,9} errors?(?: in (?:\d{1,9} files?\.?|the same file, starting at: .{1,1000}|.{1,1000}))?[.,]?(?: Watching for file changes\.)?$/;
+const found =
+  /^Found \d{1,9} errors?(?: in (?:\d{1,9} files?\.?|the same file, starting at: .{1,1000}|.{1,1000}))?[.,]?(?: Watching for file changes\.)?$/;
 
 class TscReader implements LineReader {
   readonly #report: Report;

@@ -32,7 +32,8 @@ const separator = /^⎯{10,80}(?:\[\d{1,9}\/\d{1,9}\]⎯{0,10})?$/;
 const attempts = /( \((?:initial run|(?:\d{1,6}(?:st|nd|rd|th) (?:retry|repeat)))(?:, [\w ]{1,30}){0,20}\))$/;
 const failedFile = /^(\S.{0,1000}?) \[ .{1,1000} \]$/;
 const originated = /^This error originated in "(.{1,1000}?)" test file/;
-const coverage = /^ERROR: (?:Coverage for (\S{1,40}) \(.{0,30}?\) does not meet (.{1,200}?) threshold|Uncovered (\S{1,40}) )/;
+const coverage =
+  /^ERROR: (?:Coverage for (\S{1,40}) \(.{0,30}?\) does not meet (.{1,200}?) threshold|Uncovered (\S{1,40}) )/;
 const treeFile = /^❯ (?:\|[^|]{1,100}\| )?(\S.{0,1000}?) (?:\[[\w -]{1,40}\] )?\(\d{1,9} tests?(?: \| .{0,80})?\)/;
 const treeSuite = /^❯ (.{1,1000}) \(\d{1,9}\)$/;
 const duration = /(?: \((?:retry|repeat) x\d{1,6}\)| \d{1,9}(?:\.\d{1,9})?m?s| \d{1,9} MB heap used)$/;
@@ -208,7 +209,8 @@ class VitestReader implements LineReader {
     let name = text.slice(2);
     while (duration.test(name)) name = name.replace(duration, '');
     const whole = indent <= 1;
-    if (whole ? !/^(?:\|[^|]{1,100}\| )?\S{1,400}\.\w{1,10} > /.test(name) : this.#file === null || indent < 3) return 'pass';
+    if (whole ? !/^(?:\|[^|]{1,100}\| )?\S{1,400}\.\w{1,10} > /.test(name) : this.#file === null || indent < 3)
+      return 'pass';
     while ((this.#suites.at(-1)?.indent ?? -1) >= indent) this.#suites.pop();
     const item = whole
       ? this.#item(name)
@@ -228,5 +230,5 @@ function kindOfMessage(message: string): string | null {
   if (/^(?:Test|Hook) timed out in /.test(message)) return 'timeout';
   if (/^expected .{0,2000} to /.test(message)) return 'AssertionError';
   if (/^Cannot (?:read|set) properties of |is not (?:a function|iterable)$/.test(message)) return 'TypeError';
-  return / is not defined$/.test(message) ? 'ReferenceError' : null;
+  return message.endsWith(' is not defined') ? 'ReferenceError' : null;
 }

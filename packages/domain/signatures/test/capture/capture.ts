@@ -43,7 +43,15 @@ function output(run: Run, folder: string, installed: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn('sh', ['-c', `(${run.command.replaceAll('FOLDER', folder)}) 2>&1`], {
       cwd: folder,
-      env: { PATH: path, HOME: dirname(folder), TERM: 'xterm-256color', LANG: 'C.UTF-8', NODE_NO_WARNINGS: '1', ...(run.env?.FORCE_COLOR === undefined ? { NO_COLOR: '1' } : {}), ...run.env },
+      env: {
+        PATH: path,
+        HOME: dirname(folder),
+        TERM: 'xterm-256color',
+        LANG: 'C.UTF-8',
+        NODE_NO_WARNINGS: '1',
+        ...(run.env?.FORCE_COLOR === undefined ? { NO_COLOR: '1' } : {}),
+        ...run.env,
+      },
       stdio: ['ignore', 'pipe', 'inherit'],
       timeout: LONGEST_RUN_MS,
     });

@@ -15,8 +15,13 @@ const lower = (files: Files, comment: (text: string) => string): Files =>
   Object.fromEntries(
     Object.entries(files)
       .toReversed()
-      .map(([path, text]) => [path, /^src\//.test(path) && path !== 'src/broken.js' ? `${comment('more lines than before')}\n\n${text}` : text]),
+      .map(([path, text]) => [
+        path,
+        path.startsWith('src/') && path !== 'src/broken.js' ? `${comment('more lines than before')}\n\n${text}` : text,
+      ]),
   );
+
+const slashes = (text: string) => `// ${text}`;
 
 function checker(
   packages: Record<string, string>,
@@ -24,9 +29,15 @@ function checker(
   sets: Sets,
   command: string,
   variants: Variants,
-  comment = (text: string) => `// ${text}`,
+  comment = slashes,
+  /** Warnings fail the run. */
+  tooMany: Readonly<Record<string, string>> = {},
 ): Checker {
   const runs: Run[] = [];
+  for (const [variant, changed] of Object.entries(tooMany)) {
+    const files = { ...settings, 'src/cart.js': "console.log('Error: printed');\n" };
+    runs.push({ set: 'warnings', variant, files, command: changed });
+  }
   for (const [set, files] of Object.entries(sets)) {
     runs.push({ set, variant: 'base', files: { ...settings, ...files }, command });
     runs.push({ set, variant: 'again', files: lower({ ...settings, ...files }, comment), command });
@@ -60,32 +71,56 @@ const scripts: Sets = {
 const eslintConfig = `export default [{ files: ['**/*.js'], languageOptions: { globals: { console: 'readonly' } }, rules: {
   'no-undef': 'error', 'no-unused-vars': 'error', 'no-debugger': 'error', 'eqeqeq': 'error', 'no-console': 'warn' } }];\n`;
 const eslint = (packages: Record<string, string>) =>
-  checker(packages, { ...manifest('eslint .'), 'eslint.config.js': eslintConfig }, scripts, 'eslint .', {
-    colour: { command: 'eslint --color .', env: colour },
-    quiet: 'eslint --quiet .',
-    relative: 'cd src && eslint .',
-    unix: 'eslint -f unix .',
-    compact: 'eslint -f compact .',
-    json: 'eslint -f json .',
-    npm: 'npm run lint',
-  });
+  checker(
+    packages,
+    { ...manifest('eslint .'), 'eslint.config.js': eslintConfig },
+    scripts,
+    'eslint .',
+    {
+      colour: { command: 'eslint --color .', env: colour },
+      quiet: 'eslint --quiet .',
+      relative: 'cd src && eslint .',
+      unix: 'eslint -f unix .',
+      compact: 'eslint -f compact .',
+      json: 'eslint -f json .',
+      npm: 'npm run lint',
+    },
+    slashes,
+    {
+      base: 'eslint --max-warnings 0 .',
+      unix: 'eslint --max-warnings 0 -f unix .',
+      npm: 'npm run lint -- --max-warnings 0',
+    },
+  );
 
 const biome = (packages: Record<string, string>, config: string) =>
-  checker(packages, { ...manifest('biome lint src'), 'biome.json': config }, scripts, 'biome lint src', {
-    colour: { command: 'biome lint --colors=force src', env: colour },
-    quiet: 'biome lint --diagnostic-level=error src',
-    check: 'biome check --formatter-enabled=false src',
-    absolute: 'biome lint FOLDER/src',
-    actions: 'biome lint --reporter=github src',
-    json: 'biome lint --reporter=json src',
-    junit: 'biome lint --reporter=junit src',
-    summary: 'biome lint --reporter=summary src',
-    npm: 'npm run lint',
-  });
+  checker(
+    packages,
+    { ...manifest('biome lint src'), 'biome.json': config },
+    scripts,
+    'biome lint src',
+    {
+      colour: { command: 'biome lint --colors=force src', env: colour },
+      quiet: 'biome lint --diagnostic-level=error src',
+      check: 'biome check --formatter-enabled=false src',
+      absolute: 'biome lint FOLDER/src',
+      actions: 'biome lint --reporter=github src',
+      json: 'biome lint --reporter=json src',
+      junit: 'biome lint --reporter=junit src',
+      summary: 'biome lint --reporter=summary src',
+      npm: 'npm run lint',
+    },
+    slashes,
+    { base: 'biome lint --error-on-warnings src', npm: 'npm run lint -- --error-on-warnings' },
+  );
 
 const oxlint = checker(
   { oxlint: '1.94.0' },
-  { ...manifest('oxlint src'), '.oxlintrc.json': '{ "rules": { "no-undef": "error", "no-unused-vars": "error", "no-debugger": "error", "eqeqeq": "error", "no-console": "warn" }, "env": { "es2024": true }, "globals": { "console": "readonly" } }\n' },
+  {
+    ...manifest('oxlint src'),
+    '.oxlintrc.json':
+      '{ "rules": { "no-undef": "error", "no-unused-vars": "error", "no-debugger": "error", "eqeqeq": "error", "no-console": "warn" }, "env": { "es2024": true }, "globals": { "console": "readonly" } }\n',
+  },
   scripts,
   'oxlint src',
   {
@@ -99,6 +134,13 @@ const oxlint = checker(
     junit: 'oxlint -f junit src',
     npm: 'npm run lint',
   },
+  slashes,
+  {
+    base: 'oxlint --deny-warnings src',
+    limited: 'oxlint --max-warnings 0 src',
+    npm: 'npm run lint -- --deny-warnings',
+    unix: 'oxlint --deny-warnings -f unix src',
+  },
 );
 
 const typed = (symbol: string, member: string) =>
@@ -110,8 +152,13 @@ const types: Sets = {
   'other-number': { 'src/cart.ts': typed('price2', 'sum'), 'src/item.ts': returns("'heavy'") },
   'other-file': { 'src/cart.ts': typed('price1', 'sum'), 'src/order.ts': returns("'heavy'") },
   'other-code': { 'src/cart.ts': typed('price1', 'sum'), 'src/item.ts': returns('') },
-  twice: { 'src/cart.ts': `${typed('price1', 'sum')}console.log(price1, cart.sum);\n`, 'src/item.ts': returns("'heavy'") },
-  missing: { 'src/cart.ts': "import { gone } from './gone.ts';\nimport thing from 'no-such-thing';\nconsole.log(gone, thing);\n" },
+  twice: {
+    'src/cart.ts': `${typed('price1', 'sum')}console.log(price1, cart.sum);\n`,
+    'src/item.ts': returns("'heavy'"),
+  },
+  missing: {
+    'src/cart.ts': "import { gone } from './gone.ts';\nimport thing from 'no-such-thing';\nconsole.log(gone, thing);\n",
+  },
   syntax: { 'src/cart.ts': 'export const = 3;\n' },
   nested: {
     'src/cart.ts':
@@ -120,7 +167,8 @@ const types: Sets = {
 };
 const config: Files = {
   ...manifest('tsc -p .'),
-  'tsconfig.json': '{ "compilerOptions": { "strict": true, "noEmit": true, "types": [], "lib": ["es2022", "dom"], "module": "nodenext", "allowImportingTsExtensions": true }, "include": ["src"] }\n',
+  'tsconfig.json':
+    '{ "compilerOptions": { "strict": true, "noEmit": true, "types": [], "lib": ["es2022", "dom"], "module": "nodenext", "allowImportingTsExtensions": true }, "include": ["src"] }\n',
 };
 const tsc = (packages: Record<string, string>) =>
   checker(packages, config, types, 'tsc -p .', {
@@ -135,8 +183,14 @@ const sheet = (property: string, more = '') => `a {\n  ${property}: red;\n}\n\n.
 const styles: Sets = {
   many: { 'src/cart.css': sheet('colr1', 'a {\n}\n'), 'src/item.css': 'i {\n  color: red;\n  color: blue;\n}\n' },
   fewer: { 'src/cart.css': sheet('colr1'), 'src/item.css': 'i {\n  color: red;\n  color: blue;\n}\n' },
-  'other-number': { 'src/cart.css': sheet('colr2', 'a {\n}\n'), 'src/item.css': 'i {\n  color: red;\n  color: blue;\n}\n' },
-  'other-file': { 'src/cart.css': sheet('colr1', 'a {\n}\n'), 'src/order.css': 'i {\n  color: red;\n  color: blue;\n}\n' },
+  'other-number': {
+    'src/cart.css': sheet('colr2', 'a {\n}\n'),
+    'src/item.css': 'i {\n  color: red;\n  color: blue;\n}\n',
+  },
+  'other-file': {
+    'src/cart.css': sheet('colr1', 'a {\n}\n'),
+    'src/order.css': 'i {\n  color: red;\n  color: blue;\n}\n',
+  },
   syntax: { 'src/cart.css': 'a { color: red;\n' },
 };
 const stylelint = (packages: Record<string, string>) =>
@@ -158,7 +212,7 @@ const stylelint = (packages: Record<string, string>) =>
       unix: "stylelint -f unix 'src/*.css'",
       tap: "stylelint -f tap 'src/*.css'",
       json: "stylelint -f json 'src/*.css'",
-        npm: 'npm run lint',
+      npm: 'npm run lint',
     },
     (text) => `/* ${text} */`,
   );

@@ -28,7 +28,9 @@ function write(name: string, tool = name, ran = ''): void {
   for (const set of sets) {
     const base = `${set}.base`;
     failing[base] = keys(base);
-    const same = variants.filter((variant) => variant.startsWith(`${set}.`) && equals(keys(variant), failing[base] ?? []));
+    const same = variants.filter(
+      (variant) => variant.startsWith(`${set}.`) && equals(keys(variant), failing[base] ?? []),
+    );
     if (same.length > 1) equal.push([base, ...same.filter((variant) => variant !== base)]);
     for (const variant of variants)
       if (variant.startsWith(`${set}.`) && !same.includes(variant)) failing[variant] = keys(variant);
@@ -45,7 +47,9 @@ function write(name: string, tool = name, ran = ''): void {
       .map((other) => [`${one}.base`, `${other}.base`]),
   );
   const shrinks = [...part].flatMap(([whole, parts]) =>
-    parts.filter((each) => sets.includes(whole) && sets.includes(each)).map((each) => [`${whole}.base`, `${each}.base`]),
+    parts
+      .filter((each) => sets.includes(whole) && sets.includes(each))
+      .map((each) => [`${whole}.base`, `${each}.base`]),
   );
   const green = variants.filter((variant) => exitCode(variant) === 0);
   const expected = {
@@ -65,7 +69,9 @@ function write(name: string, tool = name, ran = ''): void {
   };
   writeFileSync(join(folder, 'expected.json'), `${JSON.stringify(expected, null, 2)}\n`);
   const odd = Object.keys(failing).filter((variant) => !variant.endsWith('.base'));
-  process.stdout.write(`${name}: ${variants.length} outputs, ${equal.reduce((sum, group) => sum + group.length - 1, 0)} equal, ${different.length} different, apart: ${odd.join(' ')}\n`);
+  process.stdout.write(
+    `${name}: ${variants.length} outputs, ${equal.reduce((sum, group) => sum + group.length - 1, 0)} equal, ${different.length} different, apart: ${odd.join(' ')}\n`,
+  );
 }
 
 function equals(one: readonly string[], other: readonly string[]): boolean {

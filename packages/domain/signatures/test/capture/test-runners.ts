@@ -25,7 +25,9 @@ export interface Runner {
   readonly files: Files;
   readonly command: string;
   /** Further command lines for the set `many`, by what is varied. */
-  readonly variants: Readonly<Record<string, string | { command?: string; env?: Record<string, string>; files?: Files }>>;
+  readonly variants: Readonly<
+    Record<string, string | { command?: string; env?: Record<string, string>; files?: Files }>
+  >;
   /** Those of the variants that are captured for the set `fewer` and the odd ones as well. */
   readonly everywhere?: readonly string[];
   readonly without?: readonly string[];
@@ -74,7 +76,10 @@ const vitest = (packages: Record<string, string>, config: string): Runner => ({
     'tap-flat': 'vitest run --reporter=tap-flat',
     junit: 'vitest run --reporter=junit --outputFile=report.xml >/dev/null; cat report.xml',
     json: 'vitest run --reporter=json --outputFile=report.json >/dev/null; cat report.json',
-    actions: { command: 'vitest run --reporter=default --reporter=github-actions', env: { GITHUB_ACTIONS: 'true', CI: 'true' } },
+    actions: {
+      command: 'vitest run --reporter=default --reporter=github-actions',
+      env: { GITHUB_ACTIONS: 'true', CI: 'true' },
+    },
     seeded: 'vitest run --sequence.shuffle --sequence.seed=4711',
     silent: 'vitest run --silent',
     retried: 'vitest run --retry=2',
@@ -104,7 +109,10 @@ const jest = (packages: Record<string, string>): Runner => ({
     silent: 'jest --ci --silent',
     'in-band': 'jest --ci -i --randomize --seed=99',
     expand: 'jest --ci --expand --no-stack-trace',
-    actions: { command: 'jest --ci --reporters=github-actions --reporters=summary', env: { GITHUB_ACTIONS: 'true', CI: 'true' } },
+    actions: {
+      command: 'jest --ci --reporters=github-actions --reporters=summary',
+      env: { GITHUB_ACTIONS: 'true', CI: 'true' },
+    },
     npm: 'npm test',
   },
   everywhere: ['verbose', 'again'],
@@ -270,13 +278,20 @@ function ofSets(runner: Runner): Run[] {
     const run = (variant: string, changed: { command?: string; env?: Record<string, string>; files?: Files }): Run => ({
       set,
       variant,
-      files: { ...runner.files, ...testProject(runner.style, { faults, again: variant === 'again' }), ...changed.files },
+      files: {
+        ...runner.files,
+        ...testProject(runner.style, { faults, again: variant === 'again' }),
+        ...changed.files,
+      },
       command: changed.command ?? runner.command,
       ...(changed.env === undefined ? {} : { env: changed.env }),
     });
     const all = { base: {}, again: {}, ...runner.variants };
     return Object.entries(all)
-      .filter(([variant]) => set === 'many' || variant === 'base' || (odd.includes(set) && runner.everywhere?.includes(variant)))
+      .filter(
+        ([variant]) =>
+          set === 'many' || variant === 'base' || (odd.includes(set) && runner.everywhere?.includes(variant)),
+      )
       .map(([variant, changed]) => run(variant, typeof changed === 'string' ? { command: changed } : changed));
   });
 }
