@@ -31,7 +31,7 @@ const begins = /^(?:\d{1,9}\) (\S.{0,2000})|Suite error: (.{1,2000})|Top suite)$
 const counts = /^\d{1,9} specs?, \d{1,9} failures?(?:, \d{1,9} pending specs?)?$/;
 const loading = /^Error: While loading (\S.{0,1000}?\.\w{1,10}): (.{1,3000})$/;
 const parts: ReadonlySet<string> = new Set(['Message:', 'Stack:', 'Pending:', 'Temporarily disabled with xit']);
-const frame = /^at (.{0,300}?)\(?((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()]{1,1000}?):\d{1,9}:\d{1,9}\)?$/;
+const frame = /^at (?:(.{1,300}?) \()?((?!node:)[^()\s][^()]{0,1000}?):\d{1,9}:\d{1,9}\)?$/;
 const looksLikeTest = /[._-](?:test|spec)s?\.\w{1,4}$|(?:^|\/)(?:tests?|specs?|__tests__)\//i;
 
 class JasmineReader implements LineReader {

@@ -24,7 +24,7 @@ export const jest: ToolReader = {
 };
 
 const file =
-  /^(?:PASS|FAIL) {1,2}(?:\S{1,100} {1,2})?(\S{1,1000}\.\w{1,10})(?: \(\d[\d.]{0,12} m?s(?:, \d{1,9} MB heap size)?\))?$/;
+  /^(?:PASS|FAIL) {1,2}(?:(\S{1,100}) {1,2})?(\S{1,1000}\.\w{1,10})(?: \(\d[\d.]{0,12} m?s(?:, \d{1,9} MB heap size)?\))?$/;
 /** The reporter for GitHub Actions groups by file. */
 const group = /^Errors thrown in (\S.{0,1000}\.\w{1,10})$/;
 const inTree = /^[✕×] (.{1,2000}?)(?: \(\d[\d.]{0,12} m?s\))?$/;
@@ -44,6 +44,8 @@ interface Detail {
 class JestReader implements LineReader {
   readonly #report: Report;
   #file: string | null = null;
+  /** Where Jest runs several projects, the file's one. */
+  #project: readonly string[] = [];
   /** The `●` whose error is to come. */
   #detail: Detail | null = null;
   #inDetail = false;
@@ -60,7 +62,7 @@ class JestReader implements LineReader {
     if (text === '') return 'pass';
     const indent = line.length - text.length;
     const named = indent === 0 ? (file.exec(text) ?? group.exec(text)) : indent === 1 ? file.exec(text) : null;
-    if (named !== null) return this.#result(named[1] as string);
+    if (named !== null) return this.#result(named.at(-1) as string, named.length > 2 ? (named[1] ?? null) : null);
     if (text.startsWith('● ') && indent <= 2) return this.#heading(text.slice(2), line);
     if (this.#detail !== null) {
       this.#settle(text);
@@ -78,7 +80,8 @@ class JestReader implements LineReader {
     for (const [key, line] of this.#tree) if (!this.#told.has(key)) this.#report.failing(key, line);
   }
 
-  #result(path: string): Answer {
+  #result(path: string, project: string | null): Answer {
+    this.#project = project === null ? [] : [`|${project}|`];
     this.#settle(null);
     this.#inDetail = false;
     this.#suites = [];
@@ -96,7 +99,7 @@ class JestReader implements LineReader {
       return 'pass';
     }
     const ofFile = /^Test suite failed to run$/.test(name);
-    this.#detail = { path: ofFile ? [] : name.replace(/:$/, '').split(' › '), line };
+    this.#detail = { path: [...this.#project, ...(ofFile ? [] : name.replace(/:$/, '').split(' › '))], line };
     return this.#began();
   }
 
@@ -139,7 +142,7 @@ class JestReader implements LineReader {
       if (indent % 2 === 0 && this.#suites.length < outputLimits.headings) this.#suites.push({ indent, name: text });
       return 'pass';
     }
-    const path = [...this.#suites.map((suite) => suite.name), failed[1] as string];
+    const path = [...this.#project, ...this.#suites.map((suite) => suite.name), failed[1] as string];
     if (this.#tree.size < outputLimits.remembered) this.#tree.set(testKey({ file: this.#file, path }), text);
     return 'taken';
   }

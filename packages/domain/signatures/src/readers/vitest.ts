@@ -30,11 +30,12 @@ const heading =
   /^⎯{3,40} (Failed (?:Tests|Suites|Benchmarks|Typechecks) \d{1,9}|Unhandled (?:Errors?|Rejection|Source Errors?)|Uncaught Exception|Typecheck Error|Unhandled Source Errors) ⎯{3,40}$/;
 const separator = /^⎯{10,80}(?:\[\d{1,9}\/\d{1,9}\]⎯{0,10})?$/;
 const attempts = /( \((?:initial run|(?:\d{1,6}(?:st|nd|rd|th) (?:retry|repeat)))(?:, [\w ]{1,30}){0,20}\))$/;
+const labelled = /^(?:\|([^|]{1,100})\| {1,2}|([\w@.:/-]{1,60}) {2})(\S.{0,4000})$/;
 const failedFile = /^(\S.{0,1000}?) \[ .{1,1000} \]$/;
 const originated = /^This error originated in "(.{1,1000}?)" test file/;
 const coverage =
   /^ERROR: (?:Coverage for (\S{1,40}) \(.{0,30}?\) does not meet (.{1,200}?) threshold|Uncovered (\S{1,40}) )/;
-const treeFile = /^❯ (?:\|[^|]{1,100}\| )?(\S.{0,1000}?) (?:\[[\w -]{1,40}\] )?\(\d{1,9} tests?(?: \| .{0,80})?\)/;
+const treeFile = /^❯ {1,3}(\S.{0,1000}?) {1,3}(?:\[[\w -]{1,40}\] )?\(\d{1,9} tests?(?: \| .{0,80})?\)/;
 const treeSuite = /^❯ (.{1,1000}) \(\d{1,9}\)$/;
 const duration = /(?: \((?:retry|repeat) x\d{1,6}\)| \d{1,9}(?:\.\d{1,9})?m?s| \d{1,9} MB heap used)$/;
 const footer = /^(?:Test Files|Tests|Snapshots|Errors|Type Errors|Start at|Duration|Transform|JUNIT report) {1,6}\S/;
@@ -56,7 +57,8 @@ class VitestReader implements LineReader {
   readonly #tree = new Map<string, InTree>();
   /** Named by the list of failures, by key without an error. */
   readonly #listed = new Set<string>();
-  #file: string | null = null;
+  /** The file, and its project, that the coming lines of the tree belong to. */
+  #heads: Listed | null = null;
   #suites: { readonly indent: number; readonly name: string }[] = [];
   #lastInTree: InTree | null = null;
   /** Items of the list whose common error comes in one of the next lines. */
@@ -109,13 +111,15 @@ class VitestReader implements LineReader {
     return 'open';
   }
 
-  /** `|project| src/a.test.ts > cart > adds` */
+  /** `|project| src/a.test.ts > cart > adds`; the project stands between blanks where there are colours. */
   #item(name: string): Listed {
-    const plain = name.replace(/^\|[^|]{1,100}\| /, '').replace(/^\S{1,40} {2}(?=\S)/, '');
+    const [, bars, blanks, plain = name] = labelled.exec(name) ?? [];
+    const project = bars ?? blanks;
+    const label = project === undefined ? [] : [`|${project.trim()}|`];
     const file = failedFile.exec(plain);
-    if (file !== null) return { file: this.#report.paths.short(file[1] as string), path: [] };
+    if (file !== null) return { file: this.#report.paths.short(file[1] as string), path: label };
     const [first = '', ...path] = plain.split(' > ');
-    return { file: this.#report.paths.short(first), path };
+    return { file: this.#report.paths.short(first), path: [...label, ...path] };
   }
 
   #settle(error: string | null, told: string): void {
@@ -175,7 +179,7 @@ class VitestReader implements LineReader {
     this.#settle(null, '');
     this.#finishUnhandled();
     this.#inDetail = false;
-    this.#file = null;
+    this.#heads = null;
     return text.startsWith('Duration ') ? 'close' : text.startsWith('Test Files ') ? 'open' : 'taken';
   }
 
@@ -193,12 +197,12 @@ class VitestReader implements LineReader {
   #heading(text: string, indent: number): Answer {
     const file = treeFile.exec(text);
     if (file !== null) {
-      this.#file = this.#report.paths.short(file[1] as string);
+      this.#heads = this.#item(file[1] as string);
       this.#suites = [];
       return 'open';
     }
     const suite = treeSuite.exec(text);
-    if (suite === null || this.#file === null) return 'pass';
+    if (suite === null || this.#heads === null) return 'pass';
     while ((this.#suites.at(-1)?.indent ?? -1) >= indent) this.#suites.pop();
     if (this.#suites.length < outputLimits.headings) this.#suites.push({ indent, name: suite[1] as string });
     return 'taken';
@@ -209,12 +213,15 @@ class VitestReader implements LineReader {
     let name = text.slice(2);
     while (duration.test(name)) name = name.replace(duration, '');
     const whole = indent <= 1;
-    if (whole ? !/^(?:\|[^|]{1,100}\| )?\S{1,400}\.\w{1,10} > /.test(name) : this.#file === null || indent < 3)
+    if (whole ? !/^(?:\|[^|]{1,100}\| )?\S{1,400}\.\w{1,10} > /.test(name) : this.#heads === null || indent < 3)
       return 'pass';
     while ((this.#suites.at(-1)?.indent ?? -1) >= indent) this.#suites.pop();
     const item = whole
       ? this.#item(name)
-      : { file: this.#file, path: [...this.#suites.map((suite) => suite.name), ...name.split(' > ')] };
+      : {
+          file: this.#heads?.file ?? null,
+          path: [...(this.#heads?.path ?? []), ...this.#suites.map((suite) => suite.name), ...name.split(' > ')],
+        };
     this.#lastInTree = { item, line: text, error: null };
     if (this.#tree.size < outputLimits.remembered) this.#tree.set(testKey(item), this.#lastInTree);
     return 'open';
