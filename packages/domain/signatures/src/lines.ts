@@ -8,11 +8,18 @@ export class LineSplitter {
   readonly #decoder = new TextDecoder('utf-8');
   readonly #onLine: (line: string) => void;
   readonly #onMore: (piece: string) => void;
+  readonly #skips: (text: string, from: number, to: number) => boolean;
   #pending = '';
   /** The line at hand was given already; what comes up to its end are further pieces. */
   #given = false;
 
-  constructor(onLine: (line: string) => void, onMore: (piece: string) => void) {
+  /** `skips` is asked whether a line, between two places of a text, may be left out unseen. */
+  constructor(
+    onLine: (line: string) => void,
+    onMore: (piece: string) => void,
+    skips: (text: string, from: number, to: number) => boolean,
+  ) {
+    this.#skips = skips;
     this.#onLine = onLine;
     this.#onMore = onMore;
   }
@@ -32,6 +39,10 @@ export class LineSplitter {
     const text = chunk.includes('\r') ? chunk.replaceAll('\r', '\n') : chunk;
     let from = 0;
     for (let to = text.indexOf('\n'); to !== -1; to = text.indexOf('\n', from)) {
+      if (this.#pending === '' && !this.#given && to - from <= outputLimits.lineChars && this.#skips(text, from, to)) {
+        from = to + 1;
+        continue;
+      }
       this.#piece(text, from, to);
       if (this.#given) this.#given = false;
       else {

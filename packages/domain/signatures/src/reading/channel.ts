@@ -6,7 +6,7 @@ import { createMaskingReader, type MaskedFound } from '../readers/masking.ts';
 import type { Answer, Failure, Paths, Report } from '../readers/reader.ts';
 import type { SignatureRules } from '../rules.ts';
 import { KeySet } from './key-set.ts';
-import { type Line, readLine } from './line-source.ts';
+import { BRACE, BRACKET, LESS_THAN, type Line, meansNothing, readLine } from './line-source.ts';
 import type { Unprefixed } from './prefixes.ts';
 import { type Divided, Sessions, type Started } from './sessions.ts';
 
@@ -14,9 +14,6 @@ import { type Divided, Sessions, type Started } from './sessions.ts';
 const RULES = 'rules';
 const MASKING = 'masking';
 const GREATER_THAN = 0x3e;
-const LESS_THAN = 0x3c;
-const BRACKET = 0x5b;
-const BRACE = 0x7b;
 
 /** A package manager starts the next script: no session is open after it. */
 const boundary = /^> \S{1,214}@\S{1,64} \S{1,100}$/;
@@ -74,6 +71,7 @@ export class Channel implements Divided {
     (raw) => {
       if (this.#document !== null) this.#tell(this.#document, plainText(raw));
     },
+    (text, from, to) => this.#skips(text, from, to),
   );
 
   constructor(surroundings: Surroundings) {
@@ -122,6 +120,14 @@ export class Channel implements Divided {
     this.#before.absorb(this.#masking);
     this.#masking = createMaskingReader();
     this.#noise = createMaskingReader();
+  }
+
+  /** Nobody waits for the line, and it wakes nobody. */
+  #skips(text: string, from: number, to: number): boolean {
+    if (this.#document !== null || this.#holder !== null || this.#sessions.open !== null) return false;
+    if (this.#watch !== null || this.#rules !== null || !meansNothing(text, from, to)) return false;
+    this.#silent &&= text.slice(from, to).trim() === '';
+    return true;
   }
 
   #take(raw: string): void {

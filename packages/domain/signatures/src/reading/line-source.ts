@@ -29,16 +29,20 @@ export interface Line {
   readonly isWorthReading: boolean;
 }
 
+export const LESS_THAN = 0x3c;
+/** It wakes those that look for a prefix: no line that begins with it means nothing. */
+export const BRACKET = 0x5b;
+export const BRACE = 0x7b;
 const TAB = 9;
 const SPACE = 32;
 
 /** A line as it came: what escapes and prefixes hide is taken off. Most lines are looked at once. */
 export function readLine(raw: string, unprefixed: (found: Unprefixed) => void): Line {
   let line = raw;
-  words.find(line, indentOf(line));
+  words.find(line, textOf(line), line.length);
   if (words.hasControls) {
     line = plainText(line);
-    words.find(line, indentOf(line));
+    words.find(line, textOf(line), line.length);
   }
   const last = line.charCodeAt(line.length - 1);
   if (last <= SPACE || last > 127) line = line.trimEnd();
@@ -46,7 +50,7 @@ export function readLine(raw: string, unprefixed: (found: Unprefixed) => void): 
     const found = withoutPrefix(line);
     if (found.line !== line) {
       line = found.line.trimEnd();
-      words.find(line, indentOf(line));
+      words.find(line, textOf(line), line.length);
       unprefixed(found);
     }
   }
@@ -54,7 +58,7 @@ export function readLine(raw: string, unprefixed: (found: Unprefixed) => void): 
 }
 
 function found(line: string): Line {
-  const indent = indentOf(line);
+  const indent = textOf(line);
   return {
     line,
     text: indent === 0 ? line : line.slice(indent),
@@ -64,9 +68,22 @@ function found(line: string): Line {
   };
 }
 
-function indentOf(line: string): number {
-  let at = 0;
-  for (; at < line.length; at += 1) {
+/**
+ * Whether a line, which stands between `from` and `to`, wakes nobody, hides nothing, and begins no document: most lines of
+ * most outputs, which are not even cut out.
+ */
+export function meansNothing(text: string, from: number, to: number): boolean {
+  const begin = textOf(text, from, to);
+  if (words.find(text, begin, to) || words.hasControls) return false;
+  const first = text.charCodeAt(from);
+  if (first === LESS_THAN || first === BRACE) return begin === to;
+  const blank = text.indexOf(' ', begin);
+  return begin === to || (blank !== -1 && blank < to);
+}
+
+function textOf(line: string, from = 0, to = line.length): number {
+  let at = from;
+  for (; at < to; at += 1) {
     const code = line.charCodeAt(at);
     if (code !== SPACE && code !== TAB) break;
   }

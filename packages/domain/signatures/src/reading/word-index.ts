@@ -20,29 +20,27 @@ export class WordIndex {
   high = 0;
   /** The line has escapes or other characters that are no text. */
   hasControls = false;
-  readonly #ascii = new Uint16Array(128);
-  readonly #beyond = new Map<number, number>();
+  /** Of each UTF-16 code unit, its kind. */
+  readonly #kindOf = new Uint16Array(0x1_00_00);
   readonly #kinds: number;
   /** Where to go from a state (a row of the table, times its length) by a kind of character. */
   readonly #next: Int32Array;
   readonly #low: Int32Array;
   readonly #high: Int32Array;
+  /** 1 where a word ends. */
+  readonly #ends: Uint8Array;
   readonly #start: number;
 
   /** `words[n]` are the words of reader n. */
   constructor(words: readonly (readonly string[])[]) {
     if (words.length > MOST_READERS) throw new Error(`more than ${MOST_READERS} readers`);
-    for (let code = 0; code < SPACE; code += 1) if (code !== TAB) this.#ascii[code] = CONTROL;
-    this.#ascii[DELETE] = CONTROL;
-    for (let code = DELETE + 1; code <= LAST_C1; code += 1) this.#beyond.set(code, CONTROL);
-    for (const code of invisible) this.#beyond.set(code, CONTROL);
+    for (let code = 0; code < SPACE; code += 1) if (code !== TAB) this.#kindOf[code] = CONTROL;
+    for (let code = DELETE; code <= LAST_C1; code += 1) this.#kindOf[code] = CONTROL;
+    for (const code of invisible) this.#kindOf[code] = CONTROL;
     const patterns = words.flatMap((list, reader) => list.map((word) => ({ reader, ...codesOf(word) })));
     let kinds = FIRST_KIND;
     for (const code of patterns.flatMap(({ codes }) => codes)) {
-      if (this.#kindOf(code) !== OTHER) continue;
-      if (code < 128) this.#ascii[code] = kinds;
-      else this.#beyond.set(code, kinds);
-      kinds += 1;
+      if (this.#kindOf[code] === OTHER) this.#kindOf[code] = kinds++;
     }
     this.#kinds = kinds;
     const most = patterns.reduce((sum, { codes }) => sum + codes.length + 1, 1);
@@ -52,7 +50,7 @@ export class WordIndex {
     let states = 1;
     for (const { reader, codes, isAnchored } of patterns) {
       let state = 0;
-      for (const kind of [...(isAnchored ? [START] : []), ...codes.map((code) => this.#kindOf(code))]) {
+      for (const kind of [...(isAnchored ? [START] : []), ...codes.map((code) => this.#kindOf[code] as number)]) {
         if (this.#next[state + kind] === 0) this.#next[state + kind] = kinds * states++;
         state = this.#next[state + kind] as number;
       }
@@ -60,36 +58,38 @@ export class WordIndex {
       bits[state] = (bits[state] as number) | (1 << (reader % 32));
     }
     this.#link(states);
+    this.#ends = Uint8Array.from(this.#low, (bits, state) => (bits === 0 && this.#high[state] === 0 ? 0 : 1));
     this.#start = this.#next[START] as number;
   }
 
-  /** Reads a line whose text begins at `from`; the answer is whether any reader's word was found, and which is in `low` and `high`. */
-  find(line: string, from: number): boolean {
-    const [next, ascii, lows, highs] = [this.#next, this.#ascii, this.#low, this.#high];
+  /**
+   * Reads a line whose text stands between `from` and `to`. The answer is whether any reader's word was found; which, is in
+   * `low` and `high`.
+   */
+  find(line: string, from: number, to: number): boolean {
+    const [next, kinds, lows, highs] = [this.#next, this.#kindOf, this.#low, this.#high];
+    const ends = this.#ends;
     let state = this.#start;
     let low = lows[state] as number;
     let high = highs[state] as number;
     let hasControls = false;
-    for (let at = from; at < line.length; at += 1) {
-      const code = line.charCodeAt(at);
-      const kind = code < 128 ? (ascii[code] as number) : (this.#beyond.get(code) ?? OTHER);
+    for (let at = from; at < to; at += 1) {
+      const kind = kinds[line.charCodeAt(at)] as number;
       if (kind < FIRST_KIND) {
         state = 0;
         if (kind === CONTROL) hasControls = true;
       } else {
         state = next[state + kind] as number;
-        low |= lows[state] as number;
-        high |= highs[state] as number;
+        if (ends[state] === 1) {
+          low |= lows[state] as number;
+          high |= highs[state] as number;
+        }
       }
     }
     this.low = low;
     this.high = high;
     this.hasControls = hasControls;
     return (low | high) !== 0;
-  }
-
-  #kindOf(code: number): number {
-    return code < 128 ? (this.#ascii[code] as number) : (this.#beyond.get(code) ?? OTHER);
   }
 
   /** Fills what the trie leaves open, breadth first: where to go on when the longest match breaks off. */

@@ -19,7 +19,8 @@ const reasons: Readonly<Record<Reason, string>> = {
 };
 
 interface Kept {
-  readonly number: number;
+  /** `null`: known only at the end of the output. */
+  readonly number: number | null;
   readonly line: string;
   readonly reader: string;
   readonly keys: readonly string[];
@@ -37,7 +38,7 @@ interface Told {
   readonly rules: string | null;
   readonly gate: string;
   readonly exitCode: number;
-  readonly failures: readonly { readonly key: string }[];
+  readonly failures: readonly { readonly key: string; readonly message: string }[];
 }
 
 /** Collects which line became which key. Memory is bounded. */
@@ -54,7 +55,7 @@ export function createExplanation() {
     if (kept.length >= MOST_LINES) more += 1;
     else
       kept.push({
-        number,
+        number: line === '' ? null : number,
         line: line.slice(0, LINE_CHARS),
         reader: name,
         keys,
@@ -83,9 +84,10 @@ export function createExplanation() {
     },
     text(told: Told): string {
       const set = new Set(told.failures.map((failure) => failure.key));
+      const messages = new Map(told.failures.map(({ key, message }) => [key, message.slice(0, LINE_CHARS)]));
       const lines = counted(set).map(
         ({ number: at, line, reader, keys, masked }) =>
-          `${String(at).padStart(7)}  ${reader.padEnd(12)} ${oneLine(line)}\n` +
+          `${String(at ?? 'end').padStart(7)}  ${reader.padEnd(12)} ${oneLine(line === '' ? (messages.get(keys[0] ?? '') ?? '') : line)}\n` +
           keys.map((key) => `${' '.repeat(9)}key          ${oneLine(key)}\n`).join('') +
           (masked.length === 0 ? '' : `${' '.repeat(9)}masked       ${masked.join(' ')}\n`),
       );
@@ -98,7 +100,7 @@ export function createExplanation() {
         `failing    ${set.size} item${set.size === 1 ? '' : 's'}\n\n`,
         ...lines,
         dropped > 0
-          ? `${dropped} lines looked like failures and do not count: tests printed them, or better ones were found\n`
+          ? `not counted  ${dropped} that looked like failures: tests printed them, or better ones were found\n`
           : '',
         more > 0 ? `${more} further lines with a key are not shown\n` : '',
       ].join('');
