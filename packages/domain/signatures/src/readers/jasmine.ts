@@ -15,15 +15,7 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
  */
 export const jasmine: ToolReader = {
   tool: 'jasmine',
-  opens: [
-    '^Failures:',
-    '^Message:',
-    '^Suite error: ',
-    ' specs, ',
-    '^1 spec, ',
-    '^Incomplete: ',
-    '^Error: While loading ',
-  ],
+  opens: ['^Failures:', '^1) ', '^Suite error: ', ' specs, ', '^1 spec, ', '^Incomplete: ', '^Error: While loading '],
   start: (report) => new JasmineReader(report),
 };
 
@@ -37,7 +29,9 @@ const looksLikeTest = /[._-](?:test|spec)s?\.\w{1,4}$|(?:^|\/)(?:tests?|specs?|_
 class JasmineReader implements LineReader {
   readonly #report: Report;
   #inList = false;
-  /** Below the heading, or the first name under it: nothing has shown yet that the list is Jasmine's. */
+  /** The heading was the last that mattered. */
+  #isHeaded = false;
+  /** Below the first name: nothing has shown yet that the list is Jasmine's. */
   #awaitsFirst = false;
   /** The closing counts were there: the seed is the last line. */
   #counted = false;
@@ -58,8 +52,7 @@ class JasmineReader implements LineReader {
       const answer = this.#atMargin(text);
       if (answer !== null) return answer;
     }
-    if (indent === 0) this.#awaitsFirst = false;
-    if (!this.#inList) return text === 'Message:' && indent === 2 ? this.#lateBegin() : 'pass';
+    if (!this.#inList) return 'pass';
     if (this.#name === null) return 'pass';
     if (indent === 2 && parts.has(text)) {
       this.#part = text;
@@ -79,13 +72,14 @@ class JasmineReader implements LineReader {
     if (text === 'Failures:') {
       this.#settle();
       this.#inList = false;
-      this.#awaitsFirst = true;
-      return 'hold';
+      this.#isHeaded = true;
+      // RSpec heads its list in the same way.
+      return 'pass';
     }
     const broken = loading.exec(text);
     if (broken !== null) return this.#notLoaded(broken[1] as string, broken[2] as string);
     const named = begins.exec(text);
-    if (named !== null)
+    if (named !== null && (this.#inList || this.#isHeaded))
       return this.#item(named[1] ?? (named[2] === undefined ? 'Top suite' : `Suite error: ${named[2]}`));
     if (counts.test(text) || text.startsWith('Incomplete: ')) {
       this.#settle();
@@ -111,14 +105,9 @@ class JasmineReader implements LineReader {
     this.#name = name;
     if (this.#inList) return 'taken';
     this.#inList = true;
+    this.#isHeaded = false;
+    this.#awaitsFirst = true;
     return 'hold';
-  }
-
-  /** The heading of the list was cut off, or the first item's `Message:` shows that it is one of Jasmine's. */
-  #lateBegin(): Answer {
-    this.#inList = true;
-    this.#part = 'Message:';
-    return 'adopt';
   }
 
   #message(text: string): void {
