@@ -17,12 +17,21 @@ const outputs = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .sort()
   .map((name) => ({ name, bytes: readFileSync(join(folder, name)) }));
 
+/** Another run of the same: longer numbers are other ones, so that no line is known from before. */
+function varied(bytes: Buffer, round: number): Buffer {
+  const digits = /\d{3,}/g;
+  return Buffer.from(
+    bytes.toString().replace(digits, (text) => String((Number(text) + round * 7) % 10 ** text.length)),
+  );
+}
+
 /** Whole outputs, one after the other, up to the size: what one gate that runs everything prints. */
 function mixed(): Buffer {
   const parts: Buffer[] = [];
   let size = 0;
   for (let at = 0; size < MIXED_BYTES; at += 1) {
-    const part = outputs[at % outputs.length]?.bytes ?? Buffer.alloc(0);
+    const round = Math.floor(at / outputs.length);
+    const part = varied(outputs[at % outputs.length]?.bytes ?? Buffer.alloc(0), round);
     parts.push(part, Buffer.from('\n'));
     size += part.length + 1;
   }
@@ -98,6 +107,42 @@ for (const [what, bytes] of [
       megabytesPerSecond: Math.round(signature),
       splitterMegabytesPerSecond: Math.round(splitter),
       ratio: Number((signature / splitter).toFixed(3)),
+    }),
+  );
+}
+
+/** Of bait for backtracking and endless parts, how much longer four times as much takes: 4 is linear. */
+const GROWTH = 4;
+/** Microseconds below which the clock of a thread tells nothing. */
+const CLOCK_STEP = 10_000;
+const bait: Readonly<Record<string, string>> = {
+  'one line': 'error: x ',
+  escapes: '\x1b]8;;error\x1b[',
+  'short lines': 'error\n',
+  slashes: '/a',
+  quotes: `error: "'"'\`"\\"\n`,
+  tags: '<testcase name="',
+  'nested lists': '{"runs":[',
+  headings: '▶ a\n',
+  'failing tests': '✖ a (1.5ms)\n',
+};
+for (const [what, text] of Object.entries(bait)) {
+  const take = (bytes: number): number => {
+    const input = Buffer.from(text.repeat(Math.ceil(bytes / text.length)));
+    let best = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < 3; round += 1) {
+      const before = processorTime();
+      read(input);
+      best = Math.min(best, processorTime() - before);
+    }
+    return Math.max(best, CLOCK_STEP);
+  };
+  take(MEBIBYTE);
+  const growth = take(GROWTH * MEBIBYTE) / take(MEBIBYTE);
+  console.log(
+    JSON.stringify({
+      measure: `hostile output (${what}), time of 4 MiB over 1 MiB`,
+      growth: Number(growth.toFixed(1)),
     }),
   );
 }

@@ -80,3 +80,6 @@ const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028\u2029\ufeff\uf
 /** Without escapes and control characters. */
 export const plainText = (raw: string): string =>
   (raw.includes('\x1b') || raw.includes('\x9b') ? raw.replace(ansi, '') : raw).replace(controls, '');
+
+/** The same text apart from the chunk it was cut from, which it would keep in memory as long as itself. */
+export const detached = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le');

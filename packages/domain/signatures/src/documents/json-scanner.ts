@@ -25,6 +25,10 @@ interface Frame {
   size: number;
 }
 
+const SPACE = 0x20;
+const QUOTE = 0x22;
+/** Of a number, `true`, `false` or `null`. */
+const MOST_WORD_CHARS = 40;
 const MOST_DEPTH = 64;
 /** Values that one object may hold, all levels; further ones are dropped. */
 const MOST_VALUES = 256;
@@ -52,7 +56,7 @@ export class JsonScanner {
     this.#events = events;
   }
 
-  /** Reads on; returns at the end of the outermost object, with the place after it, else the length. */
+  /** Reads on to the end of the outermost object; the answer is the place after it, else the length. */
   write(text: string): number {
     let at = 0;
     while (at < text.length) {
@@ -60,18 +64,19 @@ export class JsonScanner {
         at = this.#readString(text, at);
         continue;
       }
-      const char = text[at] as string;
+      const code = text.charCodeAt(at);
       at += 1;
-      if (char === '"') {
+      if (code <= SPACE) continue;
+      if (code === QUOTE) {
         this.#inString = true;
         this.#string = '';
-      } else if (char === '{' || char === '[') this.#open(char === '[');
-      else if (char === '}' || char === ']') {
+      } else if (code === 0x7b || code === 0x5b) this.#open(code === 0x5b);
+      else if (code === 0x7d || code === 0x5d) {
         this.#close();
         if (this.depth === 0) return at;
-      } else if (char === ':') this.#name();
-      else if (char === ',') this.#value();
-      else if (char > ' ' && this.#word.length < 40) this.#word += char;
+      } else if (code === 0x3a) this.#name();
+      else if (code === 0x2c) this.#value();
+      else if (this.#word.length < MOST_WORD_CHARS) this.#word += text[at - 1];
     }
     return at;
   }
@@ -82,7 +87,7 @@ export class JsonScanner {
       const code = text.charCodeAt(at);
       if (this.#escaped) this.#escaped = false;
       else if (code === 0x5c) this.#escaped = true;
-      else if (code === 0x22 || code === 0x0a) break;
+      else if (code === QUOTE || code === 0x0a) break;
       at += 1;
     }
     const room = outputLimits.valueChars - this.#string.length;

@@ -1,4 +1,5 @@
 import { outputLimits } from '../limits.ts';
+import { detached } from '../lines.ts';
 
 export interface XmlEvents {
   /** `attributes` are decoded and cut at `outputLimits.valueChars`. */
@@ -34,7 +35,8 @@ export class XmlScanner {
   }
 
   write(chunk: string): void {
-    const input = this.#pending + chunk;
+    // A joined string would be walked through its parts again and again: a copy of its own is flat.
+    const input = this.#pending === '' ? chunk : detached(this.#pending + chunk);
     this.#pending = '';
     let at = 0;
     while (at < input.length) {

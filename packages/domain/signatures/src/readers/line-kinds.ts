@@ -32,7 +32,7 @@ export const footer =
 
 /** Stack frames, code frames and the halves of a diff: places and values. */
 export const surroundings =
-  /^(?:at |File "|async |[>|] |\d+ ?\| |[~^]+$|[+-](?: |$)|(?:actual|expected|received|stack|generatedMessage|operator|failureType|type|duration_ms|exitCode|signal|diff|errno|syscall|message|throw|raise|return)\b[ :(]|raise$|"(?:actual|expected|stack)":)/i;
+  /^(?:at |File "|async |error: (?:'.{0,4000}'|".{0,4000}")$|(?:code|name|failureType): '|[>|] |\d+ ?\| |[~^]+$|[+-](?: |$)|(?:actual|expected|received|stack|generatedMessage|operator|failureType|type|duration_ms|exitCode|signal|diff|errno|syscall|message|throw|raise|return)\b[ :(]|raise$|"(?:actual|expected|stack)":)/i;
 
 /** A line that names a failing test: by what it begins with, or by what it ends with. */
 const failingStart =

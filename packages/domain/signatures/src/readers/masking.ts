@@ -1,4 +1,5 @@
 import { outputLimits } from '../limits.ts';
+import { detached } from '../lines.ts';
 import { maskAssertion, maskMessage, maskName } from '../mask.ts';
 import { KeySet } from '../reading/key-set.ts';
 import * as kind from './line-kinds.ts';
@@ -168,7 +169,7 @@ export class MaskingReader {
 
 function remember(lines: Set<string>, line: string): void {
   if (lines.size >= outputLimits.remembered) lines.clear();
-  lines.add(line);
+  lines.add(detached(line));
 }
 
 const annotation = /^::error(?: ([^:]{0,400}))?::/;

@@ -1,6 +1,6 @@
 import { type DocumentReader, documentFormats } from '../documents/index.ts';
 import { outputLimits } from '../limits.ts';
-import { LineSplitter, plainText } from '../lines.ts';
+import { detached, LineSplitter, plainText } from '../lines.ts';
 import { toolReaders } from '../readers/index.ts';
 import { createMaskingReader, type MaskedFound } from '../readers/masking.ts';
 import type { Answer, Failure, Paths, Report } from '../readers/reader.ts';
@@ -56,7 +56,9 @@ export class Channel implements Divided {
   /** Lines since the last boundary, those before it, and the noise. */
   #masking = createMaskingReader();
   readonly #before = createMaskingReader();
-  #noise = createMaskingReader();
+  /** Lines inside a session that may be about a failure: masked only where they count. */
+  #adopted = createMaskingReader();
+  readonly #noise = new Set<string>();
   #holder: Started | null = null;
   #held = 0;
   #silent = true;
@@ -105,21 +107,30 @@ export class Channel implements Divided {
   }
 
   adopt(): void {
-    this.#noise.absorb(this.#masking);
+    this.#adopted.absorb(this.#masking);
     this.#masking = createMaskingReader();
   }
 
   divide(): void {
     this.#before.absorb(this.#masking);
-    if (!this.#sessions.hasNamedFailures()) this.#before.absorb(this.#noise);
-    this.#masking = createMaskingReader();
-    this.#noise = createMaskingReader();
+    if (!this.#sessions.hasNamedFailures()) this.#keepNoise();
+    this.#forgetNoise();
   }
 
   forget(): void {
     this.#before.absorb(this.#masking);
+    this.#forgetNoise();
+  }
+
+  #keepNoise(): void {
+    this.#before.absorb(this.#adopted);
+    for (const line of this.#noise) this.#before.take(line);
+  }
+
+  #forgetNoise(): void {
     this.#masking = createMaskingReader();
-    this.#noise = createMaskingReader();
+    this.#adopted = createMaskingReader();
+    this.#noise.clear();
   }
 
   /** Nobody waits for the line, and it wakes nobody. */
@@ -274,7 +285,11 @@ export class Channel implements Divided {
   }
 
   #unclaimed(line: string): void {
-    const found = this.#sessions.open === null ? this.#masking.take(line) : this.#noise.take(line);
+    if (this.#sessions.open !== null) {
+      if (this.#noise.size < outputLimits.remembered && !this.#noise.has(line)) this.#noise.add(detached(line));
+      return;
+    }
+    const found = this.#masking.take(line);
     if (this.#watch !== null && found !== null) this.#fresh.push({ reader: MASKING, key: found });
   }
 

@@ -26,8 +26,6 @@ interface Kept {
   readonly keys: readonly string[];
   /** What was replaced in the line: `<time>`, `<port>` ... */
   readonly masked: readonly string[];
-  /** A test printed it: it does not count once its runner has closed. */
-  readonly inSession: boolean;
 }
 
 interface Told {
@@ -47,7 +45,7 @@ export function createExplanation() {
   const counts = new Map<string, number>();
   let number = 0;
   let more = 0;
-  const watch: LineWatcher = ({ line, reader, keys, inSession }) => {
+  const watch: LineWatcher = ({ line, reader, keys }) => {
     if (line !== '') number += 1;
     const name = reader ?? 'nobody (printed by tests)';
     counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -60,7 +58,6 @@ export function createExplanation() {
         reader: name,
         keys,
         masked: maskedIn(line, keys),
-        inSession,
       });
   };
   /** Lines whose key is in the failing set; noise that was dropped stands apart. */
@@ -70,12 +67,12 @@ export function createExplanation() {
     json(keys: readonly string[]) {
       const set = new Set(keys);
       return {
-        lines: counted(set).map(({ number: at, inSession: _, ...rest }) => ({
+        lines: counted(set).map(({ number: at, line, reader, keys: its, masked }) => ({
           line: at,
-          text: rest.line,
-          reader: rest.reader,
-          keys: rest.keys,
-          masked: rest.masked,
+          text: line,
+          reader,
+          keys: its,
+          masked,
         })),
         dropped: kept.length - counted(set).length,
         more,
