@@ -25,7 +25,7 @@ export default {
       name: 'signatures-import-domain-and-re2js',
       comment: 'The engine for the patterns that users write is pure and linear in time.',
       severity: 'error',
-      from: { path: '^packages/domain/signatures/', pathNot: tests },
+      from: { path: '^packages/domain/signatures/', pathNot: [tests, '^packages/domain/signatures/test/'] },
       to: { pathNot: ['^packages/domain/', module('re2js')] },
     },
     {

@@ -75,7 +75,7 @@ const identities: readonly Rule[] = [
 
 const places: readonly Rule[] = [
   [/(\.[A-Za-z]\w{0,9}):\d+(?::\d+)?(?:-\d+(?::\d+)?)?/g, '$1'],
-  [/\(\d+,\s?\d+\)/g, ''],
+  [/\(\d+[,:]\s?\d+\)/g, ''],
   [/\b(line|column|col|row)[ :]{1,2}\d+/gi, '$1 <n>'],
 ];
 

@@ -3,9 +3,10 @@ import { errorKind, ruleKey, symbolsIn, testKey } from '../readers/keys.ts';
 import type { Report } from '../readers/reader.ts';
 import { KeySet } from '../reading/key-set.ts';
 import type { DocumentFormat, DocumentReader, DocumentState } from './document.ts';
+import { diagnosticsReport, jestReport, mochaReport, type ReportObject } from './javascript-reports.ts';
 import { isObject, type JsonObject, JsonScanner, type JsonValue, listOf, textOf } from './json-scanner.ts';
 
-/** SARIF 2.1 and CTRF. Which of the two it is, is told by a member of the outermost object. */
+/** SARIF 2.1, CTRF and the reports of some tools. Which it is, is told by a member of the outermost object. */
 export const jsonReports: DocumentFormat = {
   begins: (text) => /^\{(?:$|\s{0,9}")/.test(text),
   start: (report) => new JsonReportReader(report),
@@ -25,6 +26,9 @@ class JsonReportReader implements DocumentReader {
       if (this.#kind !== null || depth !== 1) return;
       if (name === 'runs') this.#is('sarif');
       else if (name === 'reportFormat' || name === 'results') this.#is('ctrf');
+      else if (name === 'testResults') this.#reads(jestReport(this.#report('jest')));
+      else if (name === 'stats') this.#reads(mochaReport(this.#report('mocha')));
+      else if (name === 'diagnostics') this.#reads(diagnosticsReport(this.#report('diagnostics')));
     },
     object: (value, place) => this.#kind?.object(value, place) ?? false,
   });
@@ -44,6 +48,10 @@ class JsonReportReader implements DocumentReader {
   end(): void {
     this.#kind?.end?.();
     this.#kind = null;
+  }
+
+  #reads(object: ReportObject): void {
+    this.#kind = { object };
   }
 
   #is(tool: 'sarif' | 'ctrf'): void {

@@ -48,7 +48,7 @@ export class MaskingReader {
 
   take(line: string): string | null {
     this.#fresh = null;
-    this.#read(line);
+    this.#read(line.startsWith('::error') ? annotated(line) : line);
     return this.#fresh;
   }
 
@@ -170,4 +170,14 @@ export class MaskingReader {
 function remember(lines: Set<string>, line: string): void {
   if (lines.size >= outputLimits.remembered) lines.clear();
   lines.add(detached(line));
+}
+
+const annotation = /^::error(?: ([^:]{0,400}))?::/;
+
+/** An annotation for GitHub without a title, as a line that says the same. */
+function annotated(line: string): string {
+  const found = annotation.exec(line);
+  if (found === null) return line;
+  const file = /file=([^,]{1,300})/.exec(found[1] ?? '')?.[1];
+  return `${file === undefined ? '' : `${file}: `}error: ${line.slice(found[0].length)}`;
 }

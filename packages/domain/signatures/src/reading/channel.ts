@@ -6,7 +6,7 @@ import { createMaskingReader, type MaskedFound } from '../readers/masking.ts';
 import type { Answer, Failure, Paths, Report } from '../readers/reader.ts';
 import type { SignatureRules } from '../rules.ts';
 import { KeySet } from './key-set.ts';
-import { BRACE, LESS_THAN, type Line, meansNothing, readLine } from './line-source.ts';
+import { BRACE, BRACKET, LESS_THAN, type Line, meansNothing, readLine } from './line-source.ts';
 import type { Unprefixed } from './prefixes.ts';
 import { type Divided, Sessions, type Started } from './sessions.ts';
 
@@ -162,14 +162,18 @@ export class Channel implements Divided {
   }
 
   #read(line: Line): void {
-    if (this.#document === null) this.#document = this.#documentFrom(line.line);
-    if (this.#document === null) this.#line(line);
-    else this.#tell(this.#document, `${line.line}\n`);
+    // The end of a line comes with the next one: a line may go on in further pieces.
+    if (this.#document !== null) this.#tell(this.#document, `\n${line.line}`);
+    else {
+      this.#document = this.#documentFrom(line.line);
+      if (this.#document === null) this.#line(line);
+      else this.#tell(this.#document, line.line);
+    }
   }
 
   #documentFrom(line: string): DocumentReader | null {
     const first = line.charCodeAt(0);
-    if (first !== LESS_THAN && first !== BRACE) return null;
+    if (first !== LESS_THAN && first !== BRACE && first !== BRACKET) return null;
     const format = documentFormats.find(({ begins }) => begins(line));
     return format?.start((tool) => this.#reportOf(tool)) ?? null;
   }

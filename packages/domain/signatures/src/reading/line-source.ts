@@ -30,6 +30,8 @@ export interface Line {
 }
 
 export const LESS_THAN = 0x3c;
+/** It wakes those that look for a prefix: no line that begins with it means nothing. */
+export const BRACKET = 0x5b;
 export const BRACE = 0x7b;
 const TAB = 9;
 const SPACE = 32;

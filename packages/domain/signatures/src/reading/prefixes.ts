@@ -30,8 +30,6 @@ function ciPrefixes(line: string): readonly RegExp[] {
   return first === 0x73 || first === 0x74 ? letter : [];
 }
 
-const annotation = /^::error(?: ([^:]{0,400}))?::/;
-
 const scripts = 'test,build,lint,check,typecheck,type-check,types,format,ci,e2e,unit,verify,compile,validate'.split(
   ',',
 );
@@ -42,7 +40,8 @@ const pnpm = new RegExp(
   String.raw`^(?!error |warning |npm |make )([a-z@.][\w@./-]{0,100}) ${script}[\w:.-]{0,40}?(?:: |\$ )`,
 );
 /** docker compose and foreman write `service | `, concurrently and yarn `[name] ` or `[name]: `. */
-const barred = /^([A-Za-z][\w.-]{1,60}) {0,40}\| /;
+// Vitest heads what a test prints by `stdout | `.
+const barred = /^(?!std(?:out|err) \|)([A-Za-z][\w.-]{1,60}) {0,40}\| /;
 const bracketed = /^\[(?!error|warn|info|debug|fatal|fail|trace|notice|log)(\d{1,2}|@?[a-z][\w@./-]{0,60})\]:? /;
 const MOST_LANE_CHARS = 160;
 
@@ -78,11 +77,6 @@ export function withoutPrefix(line: string): Unprefixed {
   let rest = line.includes('\t') ? line.replace(columns, '') : line;
   // A time may be followed by a marker, and the other way round.
   for (let round = 0; round < 2; round += 1) for (const prefix of ciPrefixes(rest)) rest = rest.replace(prefix, '');
-  const annotated = rest.startsWith('::error') ? annotation.exec(rest) : null;
-  if (annotated !== null) {
-    const file = /file=([^,]{1,300})/.exec(annotated[1] ?? '')?.[1];
-    rest = `${file === undefined ? '' : `${file}: `}error: ${rest.slice(annotated[0].length)}`;
-  }
   const [found, isWorkspace] = laneOf(rest);
   if (found !== null) {
     const [whole, name] = found;
