@@ -81,6 +81,8 @@ const parts = () => ({
   records: model.bus,
   readArchive: model.readArchive,
   findIdentities: model.findIdentities,
+  // No service is running that could note something.
+  noticeMs: 0,
 });
 const level = () => createLevel({ log: bus.log, streams: ['EVIDENCE', 'RECORD'], records: model.bus }).check();
 

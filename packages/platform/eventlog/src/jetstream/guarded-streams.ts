@@ -1,4 +1,4 @@
-import type { StreamName } from '@headway/contracts';
+import { STREAMS, type StreamName } from '@headway/contracts';
 import type { StreamDescription } from '../log.ts';
 
 /** Messages that this connection saw acknowledged or delivered, and that are not in the stream any more. */
@@ -47,6 +47,7 @@ export class GuardedStreams {
   /** `before`: how far the stream was seen when the question was sent; more may have come since. */
   described(now: StreamDescription, before: number): void {
     const { stream, generation, created, lastSequence } = now;
+    if (!GUARDED.has(stream)) return;
     const seen = this.#seen.get(stream);
     const other = seen !== undefined && (seen.created !== created || seen.generation !== generation);
     // Put back: complete again, or told to be another one on purpose.
@@ -91,6 +92,12 @@ export class GuardedStreams {
     this.#losses.set(stream, { stream, generation, created, seen: last, reason });
   }
 }
+
+/**
+ * The streams that are put back from the archive, and whose sequences stand in other records. FEED is a copy; the journal of
+ * effects, in Postgres, knows by itself what of EFFECTS to send again.
+ */
+const GUARDED: ReadonlySet<StreamName> = new Set([STREAMS.evidence, STREAMS.record]);
 
 /** More than all appends that may be under way from several processes at once. */
 const ACKNOWLEDGEMENTS_APART = 16_384;

@@ -19,8 +19,11 @@ import type { ArchivedEnd, BusRecords, Fate, Gap, KeptMessage } from './records.
 
 /** Sequences of lost messages that one run stands in for, at most: more is a mistake somewhere. */
 export const GAP_MOST = 10_000_000;
-/** How long writers have to notice the mark on a stream before its messages are moved. Milliseconds. */
-const WRITERS_NOTICE_MS = 2_500;
+/**
+ * How long services have, once the streams are marked, to stop writing and to note how far they had seen each stream; they
+ * look once a second, and note what they find three times. Milliseconds.
+ */
+export const NOTICE_MS = 6_000;
 
 export interface RestoreParts extends PlanParts {
   readonly bus: Bus;
@@ -28,6 +31,8 @@ export interface RestoreParts extends PlanParts {
   readArchive(stream: string, after: Place): AsyncGenerator<ArchivedMessage>;
   findIdentities(keys: readonly string[]): Promise<Map<string, StandingIdentity>>;
   readonly onProgress?: (progress: RestoreProgress) => void;
+  /** {@link NOTICE_MS} unless told. */
+  readonly noticeMs?: number;
 }
 
 export interface RestoreProgress {
@@ -76,8 +81,9 @@ export function restoreBus(parts: RestoreParts): Promise<readonly RestoredStream
   return parts.records.alone(async () => {
     const done: RestoredStream[] = [];
     // All are marked before the first one stands again: a writer of one stream reads the others too.
-    for (const plan of await planRestore(parts))
-      if (plan.found !== 'level' && plan.now !== null) await parts.bus.mark(plan.now.stream, plan.now.generation, true);
+    const plans = (await planRestore(parts)).filter(({ found }) => found !== 'level');
+    for (const { now } of plans) if (now !== null) await parts.bus.mark(now.stream, now.generation, true);
+    if (plans.length > 0) await delay(parts.noticeMs ?? NOTICE_MS);
     for (const end of inOrder(await parts.records.archivedEnds())) {
       const plan = await planStream(parts, end);
       const result = plan.found === 'level' ? untouched(plan) : await restoreStream(parts, plan);
@@ -143,7 +149,6 @@ async function makeRoom({ bus, records }: RestoreParts, plan: StreamPlan): Promi
   const stream = end.stream as StreamName;
   const trimmed = await records.trimmedUpTo(stream);
   if (found === 'occupied') {
-    await delay(WRITERS_NOTICE_MS);
     const newcomers: ArchivedMessage[] = [];
     for await (const message of bus.readToEnd(stream, plan.agreed)) newcomers.push(message);
     await records.keep(newcomers, plan.agreed);
