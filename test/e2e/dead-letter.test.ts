@@ -58,7 +58,7 @@ it(
     const { position } = await api.post([attempt('W-1', '3'), attempt('W-2', '2')]);
 
     const letters = [`classifier-${place}`, `projection-${place}`];
-    await eventually(async () => expect(await openLetters()).toEqual(letters), { within: 60_000 });
+    await eventually(async () => String(await openLetters()) === String(letters), { within: 60_000 });
     const others = await api.work('W-2', position);
     expect(others).toMatchObject({ attempts: 2 });
     const held = await ask<Problem>(`/v1/works/W-1?after=${position}`);
@@ -79,7 +79,7 @@ it(
       async () => {
         expect(await openLetters()).toEqual(letters);
         const tried = await ask<DeadLetterView>(`/v1/deadletters/${letters[0]}`);
-        expect(tried.body.attempts).toBeGreaterThan(1);
+        return tried.body.attempts > 1;
       },
       { within: 60_000 },
     );
@@ -88,7 +88,7 @@ it(
       expect((await ask(`/v1/deadletters/${letter}/drop`, { why: 'x' }, null)).status).toBe(403);
     for (const letter of letters)
       expect((await ask(`/v1/deadletters/${letter}/drop`, { why: 'not ours', as: 'maria' })).status).toBe(202);
-    await eventually(async () => expect(await api.work('W-1', position)).toMatchObject({ attempts: 3 }), {
+    await eventually(async () => (await api.work('W-1', position)).attempts === 3, {
       within: 60_000,
     });
     expect((await api.timeline('W-1')).filter(({ kind }) => kind === 'evidence').map(({ id }) => id)).toEqual([

@@ -67,10 +67,13 @@ export async function droppedAmong(
 ): Promise<readonly Omit<LetterPlace, 'reader'>[]> {
   const [first] = messages;
   if (first === undefined) return [];
-  const sequences = messages.map(({ sequence }) => sequence);
+  const [lowest, highest] = messages.reduce(
+    ([low, high], { sequence }) => [Math.min(low, sequence), Math.max(high, sequence)],
+    [first.sequence, first.sequence],
+  );
   const { rows } = await sql<Omit<LetterPlace, 'reader'>>`
     select stream, generation, sequence from headway.dead_letters
-    where reader = 'projection' and state = 'dropped' and stream = ${first.stream}
-      and sequence = any(${sequences}::bigint[])`.execute(db);
+    where reader = 'projection' and stream = ${first.stream} and state = 'dropped'
+      and sequence between ${lowest} and ${highest}`.execute(db);
   return rows;
 }
