@@ -11,7 +11,7 @@ export default {
       severity: 'error',
       from: {
         path: '^packages/domain/',
-        pathNot: [tests, '^packages/domain/[^/]+/test/', '^packages/domain/(contracts|kernel)/'],
+        pathNot: [tests, '^packages/domain/[^/]+/test/', '^packages/domain/(contracts|kernel|signatures)/'],
       },
       to: { pathNot: '^packages/domain/' },
     },
@@ -20,6 +20,13 @@ export default {
       severity: 'error',
       from: { path: '^packages/domain/contracts/', pathNot: tests },
       to: { pathNot: ['^packages/domain/', module('zod')] },
+    },
+    {
+      name: 'signatures-import-domain-and-re2js',
+      comment: 'The engine for the patterns that users write is pure and linear in time.',
+      severity: 'error',
+      from: { path: '^packages/domain/signatures/', pathNot: [tests, '^packages/domain/signatures/test/'] },
+      to: { pathNot: ['^packages/domain/', module('re2js')] },
     },
     {
       name: 'kernel-imports-hashing-only',
@@ -66,6 +73,22 @@ export default {
       to: { path: '^services/', pathNot: '^services/$1/' },
     },
     {
+      name: 'judgment-never-acts',
+      comment:
+        'What judges works can write its own records and nothing else: no effects, goals or campaigns, no API client, no other program, no connection of its own.',
+      severity: 'error',
+      from: { path: '^(services/classifier/src|packages/domain/trajectory/src)/' },
+      to: {
+        path: [
+          '^packages/domain/(effects|goals|campaigns)/',
+          '^packages/faces/',
+          '^services/(executor|goal-runner|reviewer)/',
+          '^(node:)?(child_process|cluster|worker_threads|http|https|http2|net|tls|dgram)$',
+          module('undici'),
+        ],
+      },
+    },
+    {
       name: 'nats-only-in-eventlog',
       severity: 'error',
       from: { pathNot: '^(packages/platform/(eventlog|testkit)|test)/' },
@@ -74,7 +97,12 @@ export default {
     {
       name: 'postgres-only-in-its-packages',
       severity: 'error',
-      from: { pathNot: '^(packages/platform/(readmodel|claims|access|testkit)|test)/' },
+      from: {
+        pathNot: [
+          '^(packages/platform/(readmodel|claims|access|testkit)|deploy/postgres|test)/',
+          '^services/executor/(src/journal|src/adapters|test)/',
+        ],
+      },
       to: { path: module('(kysely|pg|@types/pg)') },
     },
     {
@@ -101,7 +129,10 @@ export default {
     {
       name: 'only-main-imports-adapters',
       severity: 'error',
-      from: { path: '^services/([^/]+)/', pathNot: [tests, '^services/[^/]+/src/main\\.ts$', '/adapters/'] },
+      from: {
+        path: '^services/([^/]+)/',
+        pathNot: [tests, '^services/[^/]+/test/', '^services/[^/]+/src/main\\.ts$', '/adapters/'],
+      },
       to: { path: '^services/$1/(src/)?adapters/' },
     },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },

@@ -44,8 +44,9 @@ export const SERVICE_USERS: readonly BusUser[] = [
   },
   {
     name: 'executor',
-    publishes: ['effect.>'],
-    looksInto: ['EFFECTS'],
+    // Beside effects: that a stale claim was refused, and, as evidence of the one work, that it was claimed.
+    publishes: ['effect.>', 'act.>', 'evidence.*.*.*'],
+    looksInto: ['EVIDENCE', 'EFFECTS', 'ACTS'],
     reads: ['EFFECTS'],
     durables: [],
   },

@@ -1,4 +1,4 @@
-import { PARTITIONS, type Policy, STREAMS, subjects } from '@headway/contracts';
+import { PARTITIONS, STREAMS, subjects } from '@headway/contracts';
 import type { EventLog, ReadBatch } from '@headway/eventlog';
 import { type Handled, handled, type Logger, type ReadLoop, type ReadLoopOptions, readLoop } from '@headway/runtime';
 import type { Acts } from './acts.ts';
@@ -7,6 +7,7 @@ import { assessEvidence, type ReadCommit, readCommit } from './assess-evidence.t
 import { announce } from './feed.ts';
 import type { Duties } from './ownership.ts';
 import { createPoisoned } from './poisoned.ts';
+import { loadPolicies } from './policies.ts';
 import { Fenced } from './ports.ts';
 import { createPositions } from './positions.ts';
 import { createProgress } from './progress.ts';
@@ -27,7 +28,6 @@ const EVERY = '*';
 export interface DutyParts {
   readonly log: EventLog;
   readonly logger: Logger;
-  readonly policyOf: (tenant: string) => Policy;
   readonly signal: AbortSignal;
   readonly acts: Acts;
   /** Where the works that stand still are noted. */
@@ -61,7 +61,7 @@ function startReading(
 
 /** Assesses the evidence of the owned partitions, and feeds the signaller's acknowledgements back into it. */
 export async function startAssessing(parts: DutyParts, duties: Duties): Promise<readonly ReadLoop[]> {
-  const { log, logger, policyOf } = parts;
+  const { log, logger } = parts;
   const owns = (partition: number) => duties.partitions.has(partition);
   await parts.acts.known;
   const positions = createPositions(log, 'classifier');
@@ -76,8 +76,9 @@ export async function startAssessing(parts: DutyParts, duties: Duties): Promise<
       positions.write(Object.fromEntries(keys.map((key) => [`${kind}:${key}`, sequence]))),
     );
 
-  const works = await loadWorks(log, owns, policyOf);
-  const answers = createAnswers({ works, owns, policyOf, signal: parts.signal });
+  const policies = await loadPolicies(log, logger, parts.signal);
+  const works = await loadWorks(log, owns);
+  const answers = createAnswers({ works, owns, policies, signal: parts.signal });
   const turn = createTurn();
   const poisoned = createPoisoned({ log, logger, acts: parts.acts, works: parts.held });
   const evidence = progress('evidence');
@@ -98,7 +99,7 @@ export async function startAssessing(parts: DutyParts, duties: Duties): Promise<
       (batch) =>
         turn.run(() =>
           assessEvidence(
-            { works, answers, turn, poisoned, readCommit: parts.readCommit ?? readCommit, owns, policyOf },
+            { works, answers, turn, poisoned, readCommit: parts.readCommit ?? readCommit, owns, policies },
             batch.messages,
           ),
         ),

@@ -1,5 +1,4 @@
 import type { Claims } from '@headway/claims';
-import type { Policy } from '@headway/contracts';
 import type { EventLog } from '@headway/eventlog';
 import type { Logger, ReadLoop } from '@headway/runtime';
 import { followActs } from './acts.ts';
@@ -16,7 +15,6 @@ export interface ReplicaParts {
   /** Names this process among the replicas; never used again by another one. */
   readonly holder: string;
   readonly logger: Logger;
-  readonly policyOf: (tenant: string) => Policy;
   readonly signal: AbortSignal;
   readonly renewalSeconds?: number;
   readonly readCommit?: ReadCommit;

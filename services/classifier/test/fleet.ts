@@ -1,7 +1,6 @@
 import { type Claims, createMemoryClaims } from '@headway/claims';
 import {
   contentDigest,
-  defaultPolicy,
   type EvidenceEvent,
   PARTITIONS,
   parseSubject,
@@ -34,7 +33,6 @@ export function replicaOn(log: EventLog, claims: Claims, options: Options = {}) 
     claims,
     holder: `replica-${holders}`,
     logger: silent,
-    policyOf: () => defaultPolicy,
     signal: stopping.signal,
     ...options,
   });

@@ -1,6 +1,7 @@
 import type { ActCommit } from './acts.ts';
 import type { DeadLetterRecord } from './dead-letters.ts';
 import type { EvidenceEvent, MonitorTicked } from './evidence.ts';
+import type { PolicyCommit } from './policy.ts';
 import type { SignalEvent, TrajectoryEvent } from './trajectory.ts';
 
 /** The payload of one message of EVIDENCE: facts of one work accepted together, in order. */
@@ -75,6 +76,7 @@ export const encodeRecord = (
     | DeadLetterRecord
     | EvidenceCommit
     | TickCommit
+    | PolicyCommit
     | TrajectoryRecord
     | SignalsRecord
     | ReaderPosition

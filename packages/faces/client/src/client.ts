@@ -2,15 +2,20 @@ import type {
   ActRequest,
   DeadLetterView,
   EventsAnswer,
+  FleetReport,
   Page,
+  PoliciesView,
+  PolicyAnswer,
   PositionText,
   ProjectionView,
+  RecoverView,
   SignalView,
   TimelineEntry,
   WorkView,
 } from '@headway/contracts';
 import { ok, refused } from '@headway/kernel';
 import { type Answer, type Failure, failureOf } from './answer.ts';
+import { type EffectsClient, effectsClient } from './effects.ts';
 import { clientLimits } from './limits.ts';
 import { readStream, type StreamItem, type StreamOptions } from './stream.ts';
 
@@ -55,8 +60,24 @@ export interface Client {
   /** Markdown. */
   brief(work: string, options?: ReadOptions): Promise<Answer<string>>;
   signals(
-    options?: PageOptions & { readonly state?: string | undefined; readonly work?: string | undefined },
+    options?: PageOptions & {
+      readonly state?: string | undefined;
+      readonly kind?: string | undefined;
+      readonly work?: string | undefined;
+      readonly to?: string | undefined;
+    },
   ): Promise<Answer<Page<SignalView>>>;
+  signal(signal: string, options?: ReadOptions): Promise<Answer<SignalView>>;
+  /** Answers a signal on its thread. Safe to repeat: the same reply twice is one. */
+  reply(
+    signal: string,
+    reply: { readonly intent: string; readonly from: string; readonly to?: readonly string[]; readonly text?: string },
+  ): Promise<Answer<{ readonly work: string; readonly reply: string; readonly position: PositionText | null }>>;
+  recover(work: string, options?: ReadOptions): Promise<Answer<RecoverView>>;
+  fleetReport(options?: PageOptions & { readonly days?: number | undefined }): Promise<Answer<FleetReport>>;
+  policies(options?: ReadOptions): Promise<Answer<PoliciesView>>;
+  /** Needs the operator token. The same change twice is one. */
+  setPolicy(change: object): Promise<Answer<PolicyAnswer>>;
   deadLetters(options?: PageOptions & { readonly state?: string | undefined }): Promise<Answer<Page<DeadLetterView>>>;
   deadLetter(letter: string, options?: ReadOptions): Promise<Answer<DeadLetterView>>;
   /** As an operator. What follows shows in views that cover the position. */
@@ -67,6 +88,7 @@ export interface Client {
   /** The live stream, resumed after interruptions. Ends on abort, on a refusal, or when it was given up. */
   stream(options: StreamOptions): AsyncIterable<StreamItem>;
   readiness(): Promise<Answer<Readiness>>;
+  readonly effects: EffectsClient;
 }
 
 export type Asking = Pick<ActRequest, 'why'> & { readonly as?: string | undefined };
@@ -123,12 +145,29 @@ export function createClient(options: ClientOptions): Client {
     json(path, {}, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(request) });
 
   return {
+    effects: effectsClient(json),
     report: (events) => post('application/cloudevents-batch+json', JSON.stringify(events)),
     reportLines: (ndjson) => post('application/x-ndjson', ndjson),
     works: (query = {}) => json('v1/works', { ...query }),
     work: (work, query = {}) => json(`v1/works/${encodeURIComponent(work)}`, { ...query }),
     timeline: (work, query = {}) => json(`v1/works/${encodeURIComponent(work)}/timeline`, { ...query }),
     signals: (query = {}) => json('v1/signals', { ...query }),
+    signal: (signal, query = {}) => json(`v1/signals/${encodeURIComponent(signal)}`, { ...query }),
+    reply: (signal, reply) =>
+      json(
+        `v1/signals/${encodeURIComponent(signal)}/replies`,
+        {},
+        { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(reply) },
+      ),
+    recover: (work, query = {}) => json(`v1/works/${encodeURIComponent(work)}/recover`, { ...query }),
+    fleetReport: (query = {}) => json('v1/report', { ...query }),
+    policies: (query = {}) => json('v1/policy', { ...query }),
+    setPolicy: (change) =>
+      json(
+        'v1/policy',
+        {},
+        { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(change) },
+      ),
     deadLetters: (query = {}) => json('v1/deadletters', { ...query }),
     deadLetter: (letter, query = {}) => json(`v1/deadletters/${encodeURIComponent(letter)}`, { ...query }),
     actOnDeadLetter: (letter, verb, request) => act(`v1/deadletters/${encodeURIComponent(letter)}/${verb}`, request),

@@ -1,3 +1,4 @@
+import { emptyLedger } from '@headway/contracts';
 import {
   ARCHIVE_READER,
   type ArchivedMessage,
@@ -66,6 +67,8 @@ const work = (id: string, change: number, over: Partial<WorkRow> = {}): WorkRow 
   criteria: [],
   checkpoint: null,
   costUsd: null,
+  ledger: emptyLedger,
+  doneAt: null,
   firstSequence: 1,
   lastSequence: 1,
   class: 'unknown',
@@ -92,7 +95,7 @@ describe('migrations', () => {
     await admin.query('create database together');
     const url = server.url.replace(/\/[^/]*$/, '/together');
     const applied = await Promise.all([migrate(url), migrate(url), migrate(url)]);
-    expect(applied.flat().sort()).toEqual(Object.keys(migrations));
+    expect(applied.flat().sort()).toEqual(Object.keys(migrations).sort());
   });
 });
 

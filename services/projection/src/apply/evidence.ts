@@ -1,6 +1,8 @@
-import type { ArchivedMessage, Changes, TimelineRow, WorkRow } from '@headway/readmodel';
+import type { ArchivedMessage, Changes, PolicyRow, TimelineRow, UsageSpanRow, WorkRow } from '@headway/readmodel';
 import type { Decode, DecodedEvent } from '../decode.ts';
+import { policyRow } from '../projectors/policy.ts';
 import { evidenceEntry } from '../projectors/timeline.ts';
+import { usageSpan } from '../projectors/usage.ts';
 import { afterEvidence } from '../projectors/work.ts';
 import { Admission } from './admission.ts';
 import { deadLetter } from './dead-letter.ts';
@@ -38,13 +40,16 @@ export async function projectEvidence(
   for (const [at, event] of offered.entries())
     if (fresh.has(at)) accepted.set(event.message, [...(accepted.get(event.message) ?? []), event]);
   const works = await WorkTable.load(changes, offered);
-  const timeline: TimelineRow[] = [];
+  const added: Added = { timeline: [], usage: [], policies: [] };
   for (const message of messages) {
     if (!admission.admits(message)) continue;
-    const error = unreadable(message, decode) ?? project(works, timeline, accepted.get(message) ?? []);
+    const error = unreadable(message, decode) ?? project(works, added, accepted.get(message) ?? []);
     if (error !== null) admission.refuse(deadLetter(message, error));
+    else added.policies.push(...policiesIn(message, decode));
   }
-  await changes.appendTimeline(timeline);
+  await changes.appendTimeline(added.timeline);
+  await changes.appendUsage(added.usage);
+  await changes.savePolicies(added.policies);
   await works.save(changes);
   await admission.save(changes);
 }
@@ -71,22 +76,39 @@ function unreadable(message: ArchivedMessage, decode: Decode): string | null {
   const decoded = decode(message);
   if (!decoded.ok) return decoded.failure;
   const { kind } = decoded.value;
-  return kind === 'evidence' || kind === 'nothing' ? null : 'this does not belong in EVIDENCE';
+  return kind === 'evidence' || kind === 'policy' || kind === 'nothing' ? null : 'this does not belong in EVIDENCE';
+}
+
+/** What the events of a batch add, in order. */
+interface Added {
+  readonly timeline: TimelineRow[];
+  readonly usage: UsageSpanRow[];
+  readonly policies: PolicyRow[];
+}
+
+function policiesIn(message: ArchivedMessage, decode: Decode): PolicyRow[] {
+  const decoded = decode(message);
+  if (!decoded.ok || decoded.value.kind !== 'policy') return [];
+  return [policyRow(decoded.value.tenant, decoded.value.record, message)];
 }
 
 /** Projects the events of one message, all or none. Answers with why that is not possible, or `null`. */
-function project(works: WorkTable, timeline: TimelineRow[], events: readonly Offered[]): string | null {
+function project(works: WorkTable, added: Added, events: readonly Offered[]): string | null {
   const [first] = events;
   if (first === undefined) return null;
   try {
     let row: WorkRow = works.get(first.tenant, first.work);
     const entries: TimelineRow[] = [];
+    const spans: UsageSpanRow[] = [];
     for (const { event, message } of events) {
       row = afterEvidence(row, event, message);
       entries.push(evidenceEntry(row, event, row.incarnation, message));
+      const span = usageSpan(row, event);
+      if (span !== null) spans.push(span);
     }
     works.set(row);
-    for (const entry of entries) timeline.push(entry);
+    for (const entry of entries) added.timeline.push(entry);
+    for (const span of spans) added.usage.push(span);
     return null;
   } catch (error) {
     return String(error);

@@ -26,8 +26,10 @@ import { Admission } from './admission.ts';
 import { deadLetter } from './dead-letter.ts';
 import { WorkTable } from './work-table.ts';
 
-type Understood = Exclude<Decoded, { kind: 'nothing' | 'evidence' | 'act' }>;
+type Understood = Exclude<Decoded, { kind: 'nothing' | 'evidence' | 'policy' | 'act' }>;
 type Read<Kind extends Understood['kind']> = Extract<Understood, { kind: Kind }> & { message: ArchivedMessage };
+
+const isForeign = ({ kind }: Decoded): boolean => kind === 'evidence' || kind === 'policy' || kind === 'act';
 
 /** Writes what follows from messages of RECORD: archive, classes, signals, timeline, how far the signaller got. */
 export async function applyRecord(
@@ -51,8 +53,7 @@ export async function projectRecord(
     if (!admission.admits(message)) continue;
     const decoded = decode(message);
     if (!decoded.ok) admission.refuse(deadLetter(message, decoded.failure));
-    else if (decoded.value.kind === 'evidence' || decoded.value.kind === 'act')
-      admission.refuse(deadLetter(message, 'this does not belong in RECORD'));
+    else if (isForeign(decoded.value)) admission.refuse(deadLetter(message, 'this does not belong in RECORD'));
     else if (decoded.value.kind !== 'nothing') understood.push({ ...(decoded.value as Understood), message });
   }
   const timeline: TimelineRow[] = [];
@@ -113,6 +114,7 @@ async function projectSignals(changes: Changes, read: readonly Read<'signals'>[]
   if (read.length === 0) return;
   const known = new Map<string, SignalRow>();
   for (const row of await changes.loadSignals(distinctSignals(read))) known.set(keyOf(row.tenant, row.signal), row);
+  const people = await peopleOfJoined(changes, read);
   const changed = new Map<string, SignalRow>();
   const members = new Map<string, MemberRow>();
   const touched = new Map<string, WorkKey>();
@@ -120,7 +122,8 @@ async function projectSignals(changes: Changes, read: readonly Read<'signals'>[]
     for (const event of record.events) {
       const { signal } = event.data;
       const key = keyOf(tenant, signal);
-      const step = afterSignalEvent(known.get(key) ?? null, tenant, event, message);
+      const joined = event.type === 'headway.signal.joined' ? people.get(keyOf(tenant, event.data.work)) : undefined;
+      const step = afterSignalEvent(known.get(key) ?? null, tenant, event, message, joined);
       if (step.row !== null) {
         known.set(key, step.row);
         changed.set(key, { ...step.row, change: changes.change });
@@ -135,6 +138,24 @@ async function projectSignals(changes: Changes, read: readonly Read<'signals'>[]
   await changes.saveMembers([...members.values()]);
   await changes.refreshOpenSignals([...touched.values()]);
   await changes.coverSignals(coverageOf(read));
+}
+
+/** Who is on each work that joins a shared failure: they may answer it too. */
+async function peopleOfJoined(changes: Changes, read: readonly Read<'signals'>[]) {
+  const joined = read.flatMap(({ tenant, record }) =>
+    record.events.flatMap((event) =>
+      event.type === 'headway.signal.joined' ? [{ tenant, work: event.data.work }] : [],
+    ),
+  );
+  const people = new Map<string, readonly string[]>();
+  if (joined.length === 0) return people;
+  const distinct = new Map(joined.map((key) => [keyOf(key.tenant, key.work), key]));
+  for (const { tenant, work, orchestrator, worker } of await changes.loadWorks([...distinct.values()]))
+    people.set(
+      keyOf(tenant, work),
+      [orchestrator, worker].filter((name) => name !== null),
+    );
+  return people;
 }
 
 function distinctSignals(read: readonly Read<'signals'>[]) {

@@ -13,6 +13,9 @@ export const GENERATION_TABLES = [
   'signals',
   'signal_members',
   'signal_coverage',
+  'signal_recipients',
+  'usage_spans',
+  'policies',
   'holds',
   'waiting',
 ] as const;
@@ -24,7 +27,7 @@ export const CHANGING: readonly { readonly table: string; readonly key: readonly
 ];
 
 /** Those that are only appended to: their indexes are made when they are full. */
-export const APPENDED: readonly string[] = ['timeline'];
+export const APPENDED: readonly string[] = ['timeline', 'usage_spans'];
 
 /** Where the generation that is being built stands until it takes its place, and where the one before it goes. */
 export const NEXT_SCHEMA = 'headway_next';

@@ -5,6 +5,7 @@ import * as signals from './0003-signals.ts';
 import * as bus from './0010-bus.ts';
 import * as deadLetters from './0020-dead-letters.ts';
 import * as rebuilds from './0021-rebuilds.ts';
+import * as judgment from './0030-judgment.ts';
 
 /** In the order of their names. A migration that was released is never edited: add another one. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -14,4 +15,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0010-bus': bus,
   '0020-dead-letters': deadLetters,
   '0021-rebuilds': rebuilds,
+  '0030-judgment': judgment,
 };
