@@ -8,6 +8,8 @@ export type Dropped = ReadonlySet<string>;
 /** What operators have said about dead letters of the classifier. */
 export interface Acts {
   readonly dropped: Dropped;
+  /** The sequence of ACTS up to which all is known. */
+  knownUpTo(): number;
   /** Settles when everything that operators had said before the start is known, or the signal aborts. */
   readonly known: Promise<void>;
   /** Settles at the next retry or drop: the works are to be read again from where they stand. */
@@ -24,6 +26,7 @@ export function followActs(parts: {
 }): Acts {
   const { log, logger, signal } = parts;
   const dropped = new Set<string>();
+  let upTo = 0;
   const known = Promise.withResolvers<void>();
   let changed = Promise.withResolvers<void>();
   signal.addEventListener('abort', () => known.resolve());
@@ -43,6 +46,7 @@ export function followActs(parts: {
         after: 0,
         handle: ({ messages, caughtUp }) => {
           const concerned = messages.filter(take).length > 0;
+          upTo = messages.at(-1)?.sequence ?? upTo;
           if (caughtUp) known.resolve();
           if (concerned) {
             changed.resolve();
@@ -57,7 +61,7 @@ export function followActs(parts: {
       if (end.ended !== 'aborted') logger.warn({ ...end }, 'reading the acts from their beginning again');
     }
   };
-  return { dropped, known: known.promise, next: () => changed.promise, ended: follow() };
+  return { dropped, knownUpTo: () => upTo, known: known.promise, next: () => changed.promise, ended: follow() };
 }
 
 /** The retry or drop of a dead letter of the classifier; `null` for every other act, and for what cannot be read. */

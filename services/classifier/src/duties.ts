@@ -80,7 +80,7 @@ export async function startAssessing(parts: DutyParts, duties: Duties): Promise<
   const works = await loadWorks(log, owns);
   const answers = createAnswers({ works, owns, policies, signal: parts.signal });
   const turn = createTurn();
-  const poisoned = createPoisoned({ log, logger, dropped: parts.acts.dropped, works: parts.held });
+  const poisoned = createPoisoned({ log, logger, acts: parts.acts, works: parts.held });
   const evidence = progress('evidence');
   const answeredBefore = startOf('signals');
   for await (const batch of log.newestOfEach(STREAMS.record, subjects.allSignals))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { encodeRecord, LETTER_ERROR, letterId, subjects } from '@headway/contracts';
 import { type LogMessage, LogUnavailable } from '@headway/eventlog';
-import type { Dropped } from './acts.ts';
+import type { Acts } from './acts.ts';
 import type { Logger, TrajectoryLog } from './ports.ts';
 import type { Work } from './works.ts';
 
@@ -27,18 +27,20 @@ export interface Poisoned {
 export function createPoisoned(parts: {
   readonly log: Pick<TrajectoryLog, 'append'>;
   readonly logger: Logger;
-  readonly dropped: Dropped;
+  readonly acts: Pick<Acts, 'dropped' | 'knownUpTo'>;
   /** The works that stand still. */
   readonly works: Set<string>;
 }): Poisoned {
   const { works } = parts;
   // Each start tries the messages anew and tells of it anew: then a dead letter that was retried in vain is open again.
   const start = randomUUID();
+  // As this start knows them: an act that comes later ends it.
+  const actsKnown = parts.acts.knownUpTo();
   let first = Number.POSITIVE_INFINITY;
   const subjectOf = ({ tenant, work }: Work) => subjects.deadLetter(tenant, work);
   return {
     has: (work) => works.has(subjectOf(work)),
-    isDropped: (message) => parts.dropped.has(placeOf(message)),
+    isDropped: (message) => parts.acts.dropped.has(placeOf(message)),
     add: async (work, message, error) => {
       const { stream, sequence, subject } = message;
       const subjectOfLetter = subjectOf(work);
@@ -51,6 +53,7 @@ export function createPoisoned(parts: {
         sequence,
         subject,
         error: error.message.slice(0, LETTER_ERROR),
+        actsKnown,
       };
       const answer = await parts.log.append({
         subject: subjectOfLetter,

@@ -121,14 +121,15 @@ const isRecordedEvent = (value: unknown): value is { type: string; id: string; d
   isObject(value) && isText(value.type) && isText(value.id) && isObject(value.data);
 const isDeadLettered = (value: unknown): value is DeadLettered => {
   if (!isRecordedEvent(value) || value.type !== 'headway.message.dead-lettered') return false;
-  const { reader, stream, generation, sequence, subject, error } = value.data as Record<string, unknown>;
+  const { reader, stream, generation, sequence, subject, error, actsKnown } = value.data as Record<string, unknown>;
   return (
     reader === 'classifier' &&
     isText(stream) &&
     isCount(generation) &&
     isCount(sequence) &&
     isText(subject) &&
-    isText(error)
+    isText(error) &&
+    isCount(actsKnown)
   );
 };
 const isAct = (value: unknown): value is OperatorAct =>

@@ -11,6 +11,9 @@ import { createProjection, goOnFrom, type StreamProjection } from './reader.ts';
 /** How long to wait before the next try when the log or the store is away, or the log is not the one that was read. */
 const HELD_UP = 1_000;
 
+/** Messages in one transaction, where their bytes allow: each has a price of its own in round trips. */
+const PROJECTED_AT_ONCE = 1_000;
+
 export interface FollowOptions {
   readonly ports: Pick<Ports, 'log' | 'writer'>;
   readonly stream: StreamName;
@@ -100,6 +103,7 @@ async function readFromStored(options: FollowOptions, state: Running): Promise<R
     stream,
     filters,
     after: start.after,
+    batch: PROJECTED_AT_ONCE,
     handle: (batch) => handle(options, projection, state, batch),
     signal,
     logger,

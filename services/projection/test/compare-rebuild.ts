@@ -22,6 +22,10 @@ const COMPARED = {
   signals: `select to_jsonb(signals) - 'change' as row from headway.signals`,
   signal_members: 'select to_jsonb(signal_members) as row from headway.signal_members',
   signal_coverage: 'select to_jsonb(signal_coverage) as row from headway.signal_coverage',
+  signal_recipients: 'select to_jsonb(signal_recipients) as row from headway.signal_recipients',
+  usage_spans: `select to_jsonb(usage_spans) || jsonb_build_object('time', row_number() over
+    (partition by tenant, work, started_at, ended_at, cost_usd)) as row from headway.usage_spans`,
+  policies: 'select to_jsonb(policies) as row from headway.policies',
   holds: 'select to_jsonb(holds) as row from headway.holds',
   timeline: `select to_jsonb(timeline) - 'entry' || jsonb_build_object('place', row_number() over
     (partition by tenant, work, stream order by entry)) as row from headway.timeline`,

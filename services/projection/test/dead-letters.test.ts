@@ -194,7 +194,7 @@ test('what the classifier cannot fold is shown with the others, and counts as tr
   const on = await rig();
   const { get, act } = await api(on);
   const poisoned = await on.say(evidence('W-1', [attempt()]));
-  const told = (error: string) => ({
+  const told = (error: string, actsKnown = 0) => ({
     subject: subjects.deadLetter('default', 'W-1'),
     payload: encodeRecord({
       v: 1,
@@ -209,6 +209,7 @@ test('what the classifier cannot fold is shown with the others, and counts as tr
             sequence: poisoned,
             subject: subjects.evidence('default', 'W-1'),
             error,
+            actsKnown,
           },
         },
       ],
@@ -227,9 +228,32 @@ test('what the classifier cannot fold is shown with the others, and counts as tr
   expect(fleet.body.items.map(({ work }) => work)).toEqual(['W-1']);
   const retried = await act(`${letter}/retry`, { why: 'a new version runs' });
   expect((await get<DeadLetterView>(`${letter}?after=${retried.body.position}`)).body.state).toBe('retried');
-  await on.say(told('still not'));
+  await on.say(told('still not', 1));
   await on.settled();
   expect((await get<DeadLetterView>(letter)).body).toMatchObject({ error: 'still not', state: 'open', attempts: 2 });
+
+  // Heard of before the retry that caused it is read: the later act closes nothing.
+  await on.endProjecting();
+  await on.say(told('not this time either', 2));
+  await on.say({
+    subject: subjects.act('default'),
+    payload: encodeRecord({
+      v: 1,
+      events: [
+        {
+          type: 'headway.dead-letter.retried',
+          id: 'the second retry',
+          time: '2026-01-01T00:00:00Z',
+          by: 'operator',
+          why: 'test',
+          data: { letter: `classifier-EVIDENCE-1-${poisoned}` },
+        },
+      ],
+    }),
+  });
+  const later = await api(on);
+  await on.settled();
+  expect((await later.get<DeadLetterView>(letter)).body).toMatchObject({ state: 'open', attempts: 3 });
 });
 
 test('only an operator retries and drops, with a reason, what is there', async () => {

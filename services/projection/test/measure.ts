@@ -15,7 +15,15 @@ const works = Number(process.argv[3] ?? 1_000);
 const WITHIN = 600_000;
 
 /** Everything that projecting writes, and what a rebuild writes of it. */
-const REBUILT = ['works', 'timeline', 'signals', 'signal_members', 'signal_coverage'];
+const REBUILT = [
+  'works',
+  'timeline',
+  'signals',
+  'signal_members',
+  'signal_coverage',
+  'signal_recipients',
+  'usage_spans',
+];
 const PROJECTED = ['archive', 'identities', ...REBUILT];
 
 const seconds = (since: number) => (performance.now() - since) / 1_000;

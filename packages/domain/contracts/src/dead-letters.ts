@@ -59,7 +59,12 @@ export interface DeadLetterRecord {
 export interface DeadLettered {
   readonly type: 'headway.message.dead-lettered';
   readonly id: string;
-  readonly data: LetterPlace & { readonly subject: string; readonly error: string };
+  readonly data: LetterPlace & {
+    readonly subject: string;
+    readonly error: string;
+    /** Every act up to this sequence of ACTS was known when this was tried: an earlier retry does not close it. */
+    readonly actsKnown: number;
+  };
 }
 
 /** Characters of an error that are kept with a dead letter. */

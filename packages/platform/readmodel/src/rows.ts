@@ -43,6 +43,8 @@ export interface DeadLetterRow extends LetterPlace {
   readonly subject: string;
   readonly aggregate: Aggregate;
   readonly error: string;
+  /** Acts up to this sequence of ACTS were known when it failed; 0 where acts are read in the same transaction. */
+  readonly actsKnown?: number;
   /** When the log took the message; milliseconds since the Unix epoch. */
   readonly recordedAt: number;
 }

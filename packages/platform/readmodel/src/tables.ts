@@ -113,6 +113,7 @@ export interface DeadLettersTable {
   error: string;
   state: string;
   attempts: number;
+  acts_known: number;
   recorded_at: Date;
   closed_at: Date | null;
   closed_by: string | null;

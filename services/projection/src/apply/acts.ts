@@ -28,15 +28,15 @@ async function apply(
   changes: Changes,
   tenant: string,
   act: OperatorAct,
-  { recordedAt: at }: ArchivedMessage,
+  { recordedAt: at, sequence }: ArchivedMessage,
   decode: Decode,
 ): Promise<void> {
   const { by, why } = act;
   switch (act.type) {
     case 'headway.dead-letter.retried':
-      return closeAndReplay(changes, tenant, act.data.letter, { state: 'retried', by, why, at }, decode);
+      return closeAndReplay(changes, tenant, act.data.letter, { state: 'retried', by, why, at, act: sequence }, decode);
     case 'headway.dead-letter.dropped':
-      return closeAndReplay(changes, tenant, act.data.letter, { state: 'dropped', by, why, at }, decode);
+      return closeAndReplay(changes, tenant, act.data.letter, { state: 'dropped', by, why, at, act: sequence }, decode);
     case 'headway.rebuild.requested':
       return changes.requestRebuild(act.data.projection, { by, why, at });
     case 'headway.rebuild.cancelled':

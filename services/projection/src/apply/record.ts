@@ -71,8 +71,8 @@ export async function projectRecord(
 function lettersOf(read: readonly Read<'dead-letter'>[]) {
   const letters = new Map<string, DeadLetterRow>();
   for (const { letter, message } of read) {
-    const { reader, stream, generation, sequence, subject, error } = letter.data;
-    const row = { reader, stream, generation, sequence, subject, error: error.slice(0, LETTER_ERROR) };
+    const { reader, stream, generation, sequence, subject, error, actsKnown } = letter.data;
+    const row = { reader, stream, generation, sequence, subject, error: error.slice(0, LETTER_ERROR), actsKnown };
     letters.set(letterId(row), { ...row, aggregate: aggregateOf(subject), recordedAt: message.recordedAt });
   }
   return [...letters.values()];

@@ -15,6 +15,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       add column work text,
       add column state text not null default 'open',
       add column attempts integer not null default 1,
+      add column acts_known bigint not null default 0,
       add column closed_at timestamptz,
       add column closed_by text,
       add column why text,

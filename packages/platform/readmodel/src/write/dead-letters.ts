@@ -14,6 +14,7 @@ const columns: readonly Column<DeadLetterRow>[] = [
   ['tenant', 'text', (row) => row.aggregate.tenant],
   ['work', 'text', (row) => row.aggregate.work],
   ['error', 'text', (row) => row.error],
+  ['acts_known', 'bigint', (row) => row.actsKnown ?? 0],
   ['recorded_at', 'timestamptz', (row) => row.recordedAt],
 ];
 
@@ -27,6 +28,7 @@ export async function keepDeadLetters(db: Kysely<Database>, letters: readonly De
       insert into headway.dead_letters as kept ${rowsOf(columns, chunk)}
       on conflict (reader, stream, generation, sequence) do update
       set state = 'open', error = excluded.error, attempts = kept.attempts + 1,
+        acts_known = greatest(kept.acts_known, excluded.acts_known),
         closed_at = null, closed_by = null, why = null
       where kept.state <> 'dropped'`.execute(db);
 }
@@ -35,21 +37,26 @@ export interface Closing {
   readonly state: 'retried' | 'dropped';
   readonly by: string;
   readonly why: string;
+  /** Sequence of the act in ACTS. */
+  readonly act: number;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
 }
 
-/** Closes one dead letter. Answers with whether it was open. */
+/**
+ * Closes one dead letter. Answers with whether that was to be done: not where it is closed, and a retry not where the
+ * message failed again with the act known, which may be heard of before the act is read.
+ */
 export async function closeLetter(
   db: Kysely<Database>,
   { reader, stream, generation, sequence }: LetterPlace,
-  { state, by, why, at }: Closing,
+  { state, by, why, act, at }: Closing,
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update headway.dead_letters
     set state = ${state}, closed_by = ${by}, why = ${why}, closed_at = ${new Date(at).toISOString()}
     where reader = ${reader} and stream = ${stream} and generation = ${generation} and sequence = ${sequence}
-      and state = 'open'`.execute(db);
+      and state = 'open' and (${state} = 'dropped' or acts_known < ${act})`.execute(db);
   return numAffectedRows === 1n;
 }
 
@@ -60,10 +67,13 @@ export async function droppedAmong(
 ): Promise<readonly Omit<LetterPlace, 'reader'>[]> {
   const [first] = messages;
   if (first === undefined) return [];
-  const sequences = messages.map(({ sequence }) => sequence);
+  const [lowest, highest] = messages.reduce(
+    ([low, high], { sequence }) => [Math.min(low, sequence), Math.max(high, sequence)],
+    [first.sequence, first.sequence],
+  );
   const { rows } = await sql<Omit<LetterPlace, 'reader'>>`
     select stream, generation, sequence from headway.dead_letters
-    where reader = 'projection' and state = 'dropped' and stream = ${first.stream}
-      and sequence = any(${sequences}::bigint[])`.execute(db);
+    where reader = 'projection' and stream = ${first.stream} and state = 'dropped'
+      and sequence between ${lowest} and ${highest}`.execute(db);
   return rows;
 }
