@@ -37,6 +37,8 @@ export const problems = {
   not_yet: { status: 504, title: 'The view did not reach the position in time' },
   too_busy: { status: 429, title: 'Too much is under way at once' },
   log_unavailable: { status: 503, title: 'The log cannot take events at the moment' },
+  archive_behind: { status: 503, title: 'The archive is too far behind to take more' },
+  log_lost_tail: { status: 503, title: 'The log lost messages that the archive still has' },
   service_unavailable: { status: 503, title: 'The service for this address is not running at the moment' },
   service_broke_off: { status: 502, title: 'The service for this address did not answer' },
   store_unavailable: { status: 503, title: 'The store cannot be reached at the moment' },

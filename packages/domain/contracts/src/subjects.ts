@@ -52,6 +52,8 @@ export const subjects = {
   tick: (partition: number) => `evidence.${partition}.tick`,
   evidenceOfPartition: (partition: number) => `evidence.${partition}.>`,
   allEvidence: 'evidence.>',
+  /** Stands where an acknowledged message was lost with the tail of a stream; `root` is the stream's first token. */
+  gap: (root: string) => `${root}.gap`,
   trajectory: (tenant: string, work: string) => `record.trajectory.${encodeToken(tenant)}.${encodeToken(work)}`,
   allTrajectories: 'record.trajectory.>',
   signals: (tenant: string) => `record.signals.${encodeToken(tenant)}`,
@@ -79,11 +81,13 @@ export type SubjectMeaning =
   | { kind: 'tick'; partition: number }
   | { kind: 'trajectory'; tenant: string; work: string }
   | { kind: 'signals'; tenant: string }
-  | { kind: 'position'; reader: string };
+  | { kind: 'position'; reader: string }
+  | { kind: 'gap' };
 
 export function parseSubject(subject: string): SubjectMeaning | null {
   const [family, second, third, fourth, ...rest] = subject.split('.');
   if (rest.length > 0 || second === undefined) return null;
+  if (second === 'gap' && third === undefined && (family === 'evidence' || family === 'record')) return { kind: 'gap' };
   if (family === 'evidence' && third !== undefined) {
     const partition = Number(second);
     if (!Number.isInteger(partition) || partition < 0 || partition >= PARTITIONS) return null;

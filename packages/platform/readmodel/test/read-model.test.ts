@@ -91,7 +91,7 @@ describe('migrations', () => {
     await admin.query('create database together');
     const url = server.url.replace(/\/[^/]*$/, '/together');
     const applied = await Promise.all([migrate(url), migrate(url), migrate(url)]);
-    expect(applied.flat().sort()).toEqual(['0001-archive', '0002-works', '0003-signals']);
+    expect(applied.flat().sort()).toEqual(['0001-archive', '0002-works', '0003-signals', '0010-bus']);
   });
 });
 

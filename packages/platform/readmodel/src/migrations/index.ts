@@ -2,10 +2,12 @@ import type { Migration } from 'kysely/migration';
 import * as archive from './0001-archive.ts';
 import * as works from './0002-works.ts';
 import * as signals from './0003-signals.ts';
+import * as bus from './0010-bus.ts';
 
 /** In the order of their names. A migration that was released is never edited: add another one. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-archive': archive,
   '0002-works': works,
   '0003-signals': signals,
+  '0010-bus': bus,
 };
