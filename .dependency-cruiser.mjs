@@ -66,6 +66,22 @@ export default {
       to: { path: '^services/', pathNot: '^services/$1/' },
     },
     {
+      name: 'judgment-never-acts',
+      comment:
+        'What judges works can write its own records and nothing else: no effects, goals or campaigns, no API client, no other program, no connection of its own.',
+      severity: 'error',
+      from: { path: '^(services/classifier/src|packages/domain/trajectory/src)/' },
+      to: {
+        path: [
+          '^packages/domain/(effects|goals|campaigns)/',
+          '^packages/faces/',
+          '^services/(executor|goal-runner|reviewer)/',
+          '^(node:)?(child_process|cluster|worker_threads|http|https|http2|net|tls|dgram)$',
+          module('undici'),
+        ],
+      },
+    },
+    {
       name: 'nats-only-in-eventlog',
       severity: 'error',
       from: { pathNot: '^(packages/platform/(eventlog|testkit)|test)/' },

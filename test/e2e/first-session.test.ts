@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@headway/testkit';
@@ -59,7 +59,8 @@ describe('the first session', () => {
   afterAll(async () => {
     await nats?.close();
     await headway?.stop();
-    for (const folder of [repository, `${repository}-state`]) await rm(folder, { recursive: true, force: true });
+    for (const folder of [repository, `${repository}-state`, `${repository}-operator`])
+      await rm(folder, { recursive: true, force: true });
   });
 
   it('shows a loop after three equal failures, and takes the signal back when the work gets through', async () => {
@@ -105,6 +106,107 @@ describe('the first session', () => {
     } finally {
       await page?.close();
     }
+  });
+
+  it('plays a fleet in the demo, twice beside each other, and the commands tell what came of it', async () => {
+    interface Told {
+      readonly title: string;
+      readonly works: readonly { work: string; class: string }[];
+      readonly signals: readonly { signal: string; kind: string; state: string; works: string[] }[];
+    }
+    const play = async (...args: string[]): Promise<Told[]> => {
+      const ran = await headwayCommand('demo', '--pace', '0', '--json', ...args);
+      expect(ran.code, ran.stderr).toBe(0);
+      return ran.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Told);
+    };
+    const first = await play();
+    expect(first.map(({ works }) => works[0]?.class)).toEqual([
+      undefined,
+      'productive',
+      'stagnating',
+      'unknown',
+      'unknown',
+      'slow',
+      'stagnating',
+      'slow',
+      'productive',
+    ]);
+    const signalsOf = (step: number) => first[step]?.signals.map(({ kind, state }) => `${kind} ${state}`);
+    expect(signalsOf(2)).toEqual(['stagnating open']);
+    expect(first.slice(3, 5).flatMap(({ signals }) => signals)).toEqual([]);
+    expect(first[5]?.signals).toMatchObject([{ kind: 'shared-failure', state: 'open', works: { length: 3 } }]);
+    expect(signalsOf(6)).toEqual(['stagnating acknowledged']);
+    expect(signalsOf(7)).toEqual(['shared-failure acknowledged']);
+
+    const second = await play('--release');
+    const ids = (told: Told[]) => new Set(told.flatMap(({ signals }) => signals.map(({ signal }) => signal)));
+    expect(ids(second).size).toBe(2);
+    expect(ids(first).isDisjointFrom(ids(second))).toBe(true);
+
+    const narrated = await headwayCommand('demo', '--pace', '0', '--release');
+    expect(narrated.stdout).toContain('[9/9]');
+    expect(narrated.stdout).toContain(`${headway.url}/`);
+    const list = await headwayCommand('signal', 'list', '--all', '--to', 'demo-lead');
+    expect(list.stdout).toMatch(/^SIGNAL +STATE +KIND/);
+    expect(list.stdout).toContain('shared-failure');
+    const report = await headwayCommand('report', '--days', '1');
+    expect(report.stdout).toMatch(/Efficiency of done works: 81% over 3 with a score/);
+  });
+
+  it('shows and answers a signal, proposes what may be done, and takes a policy from the operator alone', async () => {
+    const stuck = ['headway.work.claimed', ...Array(3).fill('headway.gate.attempted')].map((type, at) => ({
+      specversion: '1.0',
+      id: `stuck-${at}`,
+      source: 'session',
+      subject: 'W-2',
+      type,
+      data:
+        at === 0
+          ? { worker: 'agent', orchestrator: 'lead' }
+          : { gate: 'test', outcome: 'failed', failures: [{ key: 'own' }], diff: { hash: 'd' } },
+    }));
+    const posted = await fetch(`${headway.url}/v1/events`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/cloudevents-batch+json' },
+      body: JSON.stringify(stuck),
+    });
+    const { position } = (await posted.json()) as { position: string };
+    const listed = await headwayCommand('signal', 'list', '--work', 'W-2', '--after', position, '--json');
+    const [signal] = (JSON.parse(listed.stdout) as { signals: { signal: string }[] }).signals;
+    const id = signal?.signal ?? '';
+    expect((await headwayCommand('signal', 'show', id.slice(0, 12))).stdout).toContain(`Signal ${id}`);
+
+    const { stdout: recover } = await headwayCommand('recover', 'W-2');
+    const propose = recover.split('\n').find((line) => line.startsWith('headway signal send')) ?? '';
+    // The proposal as it was printed, run by a shell: it is a message, and answers nothing.
+    const script = propose.replace(/^headway /, `'${headway.commandLine}' `);
+    const sent = await run('sh', ['-c', script], {
+      cwd: repository,
+      env: { HEADWAY_URL: headway.url, XDG_STATE_HOME: `${repository}-state` },
+    });
+    expect(sent.code, sent.stderr).toBe(0);
+    expect((await headwayCommand('signal', 'show', id)).stdout).toContain('State: open');
+    expect((await headwayCommand('ack', id, '--agree')).code).toBe(2);
+    expect((await headwayCommand('ack', id, '--agree', '--as', 'stranger')).code).toBe(3);
+    expect((await headwayCommand('ack', id, '--agree', '--as', 'lead')).stdout).toContain(
+      'acknowledged by lead (AGREE)',
+    );
+
+    const set = ['policy', 'set', '--set', 'sameFailure=4', '--why', 'slow suite', '--by', 'ana'];
+    expect((await headwayCommand(...set)).code).toBe(3);
+    const token = (await readFile(headway.tokenFile, 'utf8')).trim();
+    const operator = await run(headway.commandLine, set, {
+      cwd: repository,
+      env: { HEADWAY_URL: headway.url, HEADWAY_TOKEN: token, XDG_STATE_HOME: `${repository}-operator` },
+    });
+    expect(operator.code, operator.stderr).toBe(0);
+    const at = /after (EVIDENCE:\S+)/.exec(operator.stdout)?.[1] ?? '';
+    const { stdout: policy } = await headwayCommand('policy', 'show', '--after', at);
+    expect(policy).toMatch(/sameFailure +3 +4 \*/);
+    expect(policy).toContain('set by ana');
   });
 
   it('lets a plain NATS client hear the trajectory and nothing else, and say nothing', async () => {

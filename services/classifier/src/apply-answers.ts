@@ -1,6 +1,7 @@
-import { type Policy, parseSubject, partitionOf, type SignalsRecord } from '@headway/contracts';
+import { parseSubject, partitionOf, type SignalsRecord } from '@headway/contracts';
 import type { LogMessage } from '@headway/eventlog';
 import { acknowledgementsOf, judgeEvidence } from '@headway/trajectory';
+import type { Policies } from './policies.ts';
 import type { Works } from './works.ts';
 
 /** How long a work stands still for the signaller's judgment of a reply before the reader gives up and starts anew. */
@@ -22,7 +23,7 @@ export interface Answers {
 export interface AnsweringParts {
   readonly works: Works;
   readonly owns: (partition: number) => boolean;
-  readonly policyOf: (tenant: string) => Policy;
+  readonly policies: Policies;
   readonly signal: AbortSignal;
 }
 
@@ -36,7 +37,9 @@ export function createAnswers(parts: AnsweringParts): Answers {
       const work = await parts.works.open(tenant, name);
       if (message.sequence <= work.answered) continue;
       for (const fact of facts) {
-        const judged = judgeEvidence(work.state, fact, { tenant, work: name }, parts.policyOf(tenant));
+        // The policy of what it answers: an answer comes by another stream than the changes of policies.
+        const policy = parts.policies.version(tenant, work.state.recorded);
+        const judged = judgeEvidence(work.state, fact, { tenant, work: name }, () => policy);
         work.state = judged.state;
         work.pending.push(...judged.events);
       }

@@ -1,8 +1,9 @@
-import { type EvidenceCommit, type Policy, parseSubject, subjects, type TickCommit } from '@headway/contracts';
+import { type EvidenceCommit, parseSubject, subjects, type TickCommit } from '@headway/contracts';
 import type { LogMessage } from '@headway/eventlog';
 import { type Fact, judgeEvidence } from '@headway/trajectory';
 import type { Answers } from './apply-answers.ts';
 import { type Poisoned, Unfoldable } from './poisoned.ts';
+import type { Policies } from './policies.ts';
 import { inTraceOf } from './tracing.ts';
 import type { Turn } from './turn.ts';
 import { PENDING_BYTES, type Work, type Works } from './works.ts';
@@ -13,7 +14,7 @@ export interface AssessingParts {
   readonly turn: Turn;
   readonly poisoned: Poisoned;
   readonly owns: (partition: number) => boolean;
-  readonly policyOf: (tenant: string) => Policy;
+  readonly policies: Policies;
 }
 
 /**
@@ -23,6 +24,7 @@ export interface AssessingParts {
 export async function assessEvidence(parts: AssessingParts, messages: readonly LogMessage[]): Promise<void> {
   for (const message of messages) {
     const meaning = parseSubject(message.subject);
+    if (meaning?.kind === 'policy') parts.policies.take(message);
     if (meaning?.kind === 'tick' && parts.owns(meaning.partition)) await tickWorks(parts, meaning.partition, message);
     if (meaning?.kind === 'evidence' && parts.owns(meaning.partition)) {
       const work = await parts.works.open(meaning.tenant, meaning.work);
@@ -72,7 +74,7 @@ async function foldCommit(parts: AssessingParts, work: Work, message: LogMessage
   while (work.within < events.length) {
     if (work.awaits) await standAsideUntilJudged(parts, work);
     const event = events[work.within];
-    if (event !== undefined) fold(parts, work, event);
+    if (event !== undefined) fold(parts, work, event, message.sequence);
     work.within += 1;
     if (work.pendingBytes >= PENDING_BYTES) await parts.works.recordOne(work);
   }
@@ -83,13 +85,13 @@ async function foldCommit(parts: AssessingParts, work: Work, message: LogMessage
 
 async function tickWorks(parts: AssessingParts, partition: number, message: LogMessage): Promise<void> {
   const tick = readTick(message);
-  for (const { tenant, work: name } of parts.works.waiting(partition)) {
+  for (const { tenant, work: name } of parts.works.waiting(partition, message.sequence, parts.policies)) {
     const work = await parts.works.open(tenant, name);
     // A work in the midst of a commit was folded beyond this tick already.
     if (message.sequence <= work.covered || work.within > 0) continue;
     await unlessPoisoned(parts, work, message, async () => {
       if (work.awaits) await standAsideUntilJudged(parts, work);
-      fold(parts, work, tick);
+      fold(parts, work, tick, message.sequence);
       work.covered = message.sequence;
     });
   }
@@ -114,9 +116,10 @@ async function standAsideUntilJudged(parts: AssessingParts, work: Work): Promise
   work.awaitsSince = null;
 }
 
-function fold(parts: AssessingParts, work: Work, fact: Fact): void {
+function fold(parts: AssessingParts, work: Work, fact: Fact, sequence: number): void {
   const { tenant, work: name } = work;
-  const judged = certainly(() => judgeEvidence(work.state, fact, { tenant, work: name }, parts.policyOf(tenant)));
+  const policyFor = (lane: string | null) => parts.policies.at(tenant, lane, sequence);
+  const judged = certainly(() => judgeEvidence(work.state, fact, { tenant, work: name }, policyFor));
   work.state = judged.state;
   for (const event of judged.events) {
     work.pending.push(event);

@@ -1,4 +1,4 @@
-import { PARTITIONS, type Policy, STREAMS, subjects } from '@headway/contracts';
+import { PARTITIONS, STREAMS, subjects } from '@headway/contracts';
 import type { EventLog, ReadBatch } from '@headway/eventlog';
 import { type Handled, handled, type Logger, type ReadLoop, type ReadLoopOptions, readLoop } from '@headway/runtime';
 import { createAnswers } from './apply-answers.ts';
@@ -6,6 +6,7 @@ import { assessEvidence } from './assess-evidence.ts';
 import { announce } from './feed.ts';
 import type { Duties } from './ownership.ts';
 import { createPoisoned } from './poisoned.ts';
+import { loadPolicies } from './policies.ts';
 import { Fenced } from './ports.ts';
 import { createPositions } from './positions.ts';
 import { createProgress } from './progress.ts';
@@ -26,7 +27,6 @@ const EVERY = '*';
 export interface DutyParts {
   readonly log: EventLog;
   readonly logger: Logger;
-  readonly policyOf: (tenant: string) => Policy;
   readonly signal: AbortSignal;
 }
 
@@ -55,7 +55,7 @@ function startReading(
 
 /** Assesses the evidence of the owned partitions, and feeds the signaller's acknowledgements back into it. */
 export async function startAssessing(parts: DutyParts, duties: Duties): Promise<readonly ReadLoop[]> {
-  const { log, logger, policyOf } = parts;
+  const { log, logger } = parts;
   const owns = (partition: number) => duties.partitions.has(partition);
   const positions = createPositions(log, 'classifier');
   const known = await positions.read();
@@ -69,8 +69,9 @@ export async function startAssessing(parts: DutyParts, duties: Duties): Promise<
       positions.write(Object.fromEntries(keys.map((key) => [`${kind}:${key}`, sequence]))),
     );
 
-  const works = await loadWorks(log, owns, policyOf);
-  const answers = createAnswers({ works, owns, policyOf, signal: parts.signal });
+  const policies = await loadPolicies(log, logger, parts.signal);
+  const works = await loadWorks(log, owns);
+  const answers = createAnswers({ works, owns, policies, signal: parts.signal });
   const turn = createTurn();
   const poisoned = createPoisoned(logger);
   const evidence = progress('evidence');
@@ -88,7 +89,7 @@ export async function startAssessing(parts: DutyParts, duties: Duties): Promise<
         filters: [subjects.allEvidence],
         after: startOf('evidence'),
       },
-      (batch) => turn.run(() => assessEvidence({ works, answers, turn, poisoned, owns, policyOf }, batch.messages)),
+      (batch) => turn.run(() => assessEvidence({ works, answers, turn, poisoned, owns, policies }, batch.messages)),
       (sequence) => evidence.note(poisoned.before(sequence)),
     ),
     startReading(

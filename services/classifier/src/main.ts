@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { readAccessSettings } from '@headway/access';
 import { connectPostgresClaims } from '@headway/claims';
-import { defaultPolicy, STREAMS } from '@headway/contracts';
+import { STREAMS } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
 import { createLevel, openReadModel } from '@headway/readmodel';
 import { createHttp, runService } from '@headway/runtime';
@@ -37,7 +37,6 @@ runService({
       claims,
       holder: `${hostname()}/${process.pid}/${randomUUID()}`,
       logger: scope.logger,
-      policyOf: () => defaultPolicy,
       level: createLevel({ log, streams: [STREAMS.evidence, STREAMS.record], records: store.bus }),
       signal: scope.signal,
     });

@@ -1,5 +1,4 @@
 import type { Claims } from '@headway/claims';
-import type { Policy } from '@headway/contracts';
 import type { EventLog } from '@headway/eventlog';
 import type { Logger, ReadLoop } from '@headway/runtime';
 import { startAssessing, startFeed, startSignalling } from './duties.ts';
@@ -14,7 +13,6 @@ export interface ReplicaParts {
   /** Names this process among the replicas; never used again by another one. */
   readonly holder: string;
   readonly logger: Logger;
-  readonly policyOf: (tenant: string) => Policy;
   readonly signal: AbortSignal;
   readonly renewalSeconds?: number;
   /** Whether the log is the one that was archived: nothing is written to another one. */

@@ -9,7 +9,7 @@ import {
 import { type LogMessage, LogUnavailable, MAX_PAYLOAD_BYTES } from '@headway/eventlog';
 import { initialSignals, type SignalsState, signal } from '@headway/trajectory';
 import { Fenced, type TrajectoryLog } from './ports.ts';
-import { changedParts, partNames, type RecordedPart, readSignals, WHOLE_BYTES } from './signals-state.ts';
+import { changedParts, outsideParts, partNames, type RecordedPart, readSignals, WHOLE_BYTES } from './signals-state.ts';
 import { type Headers, inTraceOf, untraced } from './tracing.ts';
 import { allWritten } from './works.ts';
 
@@ -103,7 +103,7 @@ export async function loadSignaller(log: TrajectoryLog): Promise<Signaller> {
     const payload =
       whole !== null && whole.length <= WHOLE_BYTES
         ? whole
-        : encodeRecord({ v: 1, covered, events, state: { v: state.v }, parts: await writeParts(tenant) });
+        : encodeRecord({ v: 1, covered, events, state: outsideParts(state), parts: await writeParts(tenant) });
     tenant.head = await inTraceOf('record signals', tenant.trace, (trace) =>
       append(tenant, payload, String(covered), trace),
     );

@@ -30,6 +30,11 @@ const partOf = ({ works, groups, open }: SignalsState, name: string): Part => ({
   open: open[name],
 });
 
+/** What belongs to no part. */
+export function outsideParts({ works: _works, groups: _groups, open: _open, ...rest }: SignalsState): object {
+  return rest;
+}
+
 /** The names of all parts that hold something. */
 export const partNames = ({ works, groups, open }: SignalsState): ReadonlySet<string> =>
   new Set([works, groups, open].flatMap((table) => Object.keys(table)));

@@ -1,7 +1,6 @@
 import {
   encodeRecord,
   PARTITIONS,
-  type Policy,
   parseSubject,
   partitionOf,
   STREAMS,
@@ -10,7 +9,8 @@ import {
   type TrajectoryRecord,
 } from '@headway/contracts';
 import { LogUnavailable } from '@headway/eventlog';
-import { awaitsTick, initialState, type WorkState } from '@headway/trajectory';
+import { countsTicks, initialState, type WorkState } from '@headway/trajectory';
+import type { Policies } from './policies.ts';
 import { Fenced, type TrajectoryLog } from './ports.ts';
 import { type Headers, untraced } from './tracing.ts';
 
@@ -53,8 +53,8 @@ export interface Works {
   open(tenant: string, work: string): Promise<Work>;
   /** Notes that a work has something to record. */
   changed(work: Work): void;
-  /** Works of a partition that change when the monitor ticks. */
-  waiting(partition: number): readonly { tenant: string; work: string }[];
+  /** Works of a partition that change when the monitor ticks at a sequence. */
+  waiting(partition: number, sequence: number, policies: Pick<Policies, 'at'>): readonly Waiting[];
   /** Writes one record for each changed work and waits until all are acknowledged. */
   record(): Promise<void>;
   /** As `record`, for one work. */
@@ -62,23 +62,32 @@ export interface Works {
   readonly size: number;
 }
 
+/** A work in a pause, with what tells whether another tick changes it. */
+interface Waiting {
+  readonly tenant: string;
+  readonly work: string;
+  readonly lane: string | null;
+  readonly ticks: number;
+  readonly recorded: number | null;
+}
+
 export async function loadWorks(
   log: TrajectoryLog,
   owns: (partition: number) => boolean,
-  policyOf: (tenant: string) => Policy,
   cached: number = CACHED_WORKS,
 ): Promise<Works> {
   /** Every recorded work by its subject: what is not here has no record yet. */
   const known = new Set<string>();
   const loaded = new Map<string, Work>();
   const changed = new Set<Work>();
-  const waiting: Map<string, { tenant: string; work: string }>[] = Array.from({ length: PARTITIONS }, () => new Map());
+  const waiting: Map<string, Waiting>[] = Array.from({ length: PARTITIONS }, () => new Map());
 
   const noteWaiting = (work: Work) => {
     const subject = subjects.trajectory(work.tenant, work.work);
     const ofPartition = waiting[work.partition];
-    if (awaitsTick(work.state, policyOf(work.tenant)))
-      ofPartition?.set(subject, { tenant: work.tenant, work: work.work });
+    const { lane = null, ticks, recorded } = work.state;
+    if (countsTicks(work.state))
+      ofPartition?.set(subject, { tenant: work.tenant, work: work.work, lane, ticks, recorded });
     else ofPartition?.delete(subject);
   };
 
@@ -154,7 +163,12 @@ export async function loadWorks(
       // At once, since the next tick may stand in the same batch.
       noteWaiting(work);
     },
-    waiting: (partition) => [...(waiting[partition]?.values() ?? [])],
+    // Also one that was signalled: where the policy has changed since, it is judged anew, whoever reads and whenever.
+    waiting: (partition, sequence, policies) =>
+      [...(waiting[partition]?.values() ?? [])].filter(({ tenant, lane, ticks, recorded }) => {
+        const policy = policies.at(tenant, lane, sequence);
+        return ticks < policy.ticksBeforeWake || recorded !== policy.version;
+      }),
     record: () => allWritten([...changed].map(write)),
     recordOne: write,
     get size() {

@@ -1,7 +1,6 @@
 import { type Claims, createMemoryClaims } from '@headway/claims';
 import {
   contentDigest,
-  defaultPolicy,
   type EvidenceEvent,
   PARTITIONS,
   parseSubject,
@@ -32,7 +31,6 @@ export function replicaOn(log: EventLog, claims: Claims, options: { renewalSecon
     claims,
     holder: `replica-${holders}`,
     logger: silent,
-    policyOf: () => defaultPolicy,
     signal: stopping.signal,
     ...options,
   });

@@ -1,4 +1,3 @@
-import { defaultPolicy } from '@headway/contracts';
 import { createMemoryLog, type EventLog } from '@headway/eventlog';
 import { expect, it } from 'vitest';
 import { loadWorks } from '../src/works.ts';
@@ -15,11 +14,7 @@ it('gives the turn back only when every write is answered, also where one fails'
       return outcome;
     },
   };
-  const works = await loadWorks(
-    slow,
-    () => true,
-    () => defaultPolicy,
-  );
+  const works = await loadWorks(slow, () => true);
   const open = await Promise.all([works.open('t', 'W-1'), works.open('t', 'W-2')]);
   for (const work of open) works.changed(work);
   const seen: string[] = [];

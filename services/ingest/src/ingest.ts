@@ -2,22 +2,26 @@ import type { AccessSettings } from '@headway/access';
 import { type Problem, problem } from '@headway/contracts';
 import type { EventLog } from '@headway/eventlog';
 import type { Clock } from '@headway/kernel';
-import { type Checks, createHttp, type Logger } from '@headway/runtime';
+import { type Checks, createHttp, type Logger, pause } from '@headway/runtime';
 import type { FastifyInstance } from 'fastify';
 import { createAccept } from './accept.ts';
 import { createArchiveLag } from './identity/archive-lag.ts';
+import { createFindThread } from './find-thread.ts';
 import { createDoubts } from './identity/doubts.ts';
 import { followEvidence } from './identity/follow.ts';
 import { createHeads, createTurns } from './identity/heads.ts';
 import { createInFlight } from './identity/in-flight.ts';
 import { createRecentIndex } from './identity/known.ts';
-import type { BusLevel, IdentityArchive, ReadAttempt } from './ports.ts';
+import type { BusLevel, IdentityArchive, ReadAttempt, SignalDirectory } from './ports.ts';
 import { mountEvents } from './routes/events.ts';
+import { mountPolicy } from './routes/policy.ts';
+import { mountReplies } from './routes/replies.ts';
 
 export interface IngestOptions {
   readonly log: EventLog;
   readonly archive: IdentityArchive;
   readonly level: BusLevel;
+  readonly signals: SignalDirectory;
   readonly readAttempt: ReadAttempt;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -78,5 +82,8 @@ export function createIngest(options: IngestOptions): Ingest {
     checks: { identities: following.ready, ...options.checks },
   });
   mountEvents(app, { accept, unready });
+  const findThread = createFindThread({ log, signals: options.signals, pause, logger, signal });
+  mountReplies(app, { accept, findThread, unready });
+  mountPolicy(app, { log, clock });
   return { app, ended: following.ended };
 }

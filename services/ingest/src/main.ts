@@ -1,7 +1,7 @@
 import { readAccessSettings } from '@headway/access';
 import { STREAMS } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
-import { createLevel, openReadModel } from '@headway/readmodel';
+import { ARCHIVE_READER, createLevel, openReadModel } from '@headway/readmodel';
 import { pause, runService } from '@headway/runtime';
 import { readAttempt } from '@headway/signatures';
 import { config } from './config.ts';
@@ -28,6 +28,10 @@ runService({
       log,
       archive: readModel.identities,
       level: createLevel({ log, streams: [STREAMS.evidence], records: readModel.bus }),
+      signals: {
+        threadOf: readModel.views.threadOf,
+        recorded: () => readModel.views.place(ARCHIVE_READER, STREAMS.record),
+      },
       readAttempt,
       clock,
       logger,

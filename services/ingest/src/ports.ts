@@ -1,4 +1,5 @@
-import type { EvidenceOf, SignatureReading } from '@headway/contracts';
+import type { EvidenceOf, Problem, SignatureReading } from '@headway/contracts';
+import type { Result } from '@headway/kernel';
 
 /** The identities of everything in the archive, for ever. */
 export interface IdentityArchive {
@@ -25,3 +26,14 @@ export type ReadAttempt = (attempt: Attempt) => {
   readonly failures: NonNullable<Attempt['failures']>;
   readonly signature: SignatureReading;
 };
+
+/** Which signals there are, as the views know them. */
+export interface SignalDirectory {
+  /** A work that the signal is about; `null` = no such signal is known. */
+  threadOf(tenant: string, signal: string): Promise<string | null>;
+  /** Up to where the view covers RECORD. */
+  recorded(): Promise<{ readonly generation: number; readonly sequence: number }>;
+}
+
+/** The work on whose thread a signal is answered, or why that cannot be told. */
+export type FindThread = (tenant: string, signal: string) => Promise<Result<string, Problem>>;

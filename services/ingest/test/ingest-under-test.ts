@@ -92,6 +92,7 @@ export async function startIngest(given: Partial<IngestOptions> & { store?: Even
     log: store,
     archive,
     level: levelBetween(given.log ?? store, archive),
+    signals: { threadOf: async () => null, recorded: async () => ({ generation: 0, sequence: 0 }) },
     readAttempt,
     clock: { now: () => Date.now() },
     logger,

@@ -44,7 +44,7 @@ export function renderRedirect(work: WorkRow, signal: SignalWithWorks, asOf: Pos
     '',
     `- Class: **${signal.kind}**${rule}`,
     `- Gate: ${signal.gate === null ? 'none' : code(signal.gate, NAME_LENGTH)}`,
-    `- Attempts: ${signal.count ?? work.attempts}`,
+    `- Attempts: ${attemptsOf(work, signal)}`,
     `- Signature: ${signal.signature === null ? 'none' : code(signal.signature.slice(0, SIGNATURE_PREFIX), NAME_LENGTH)}`,
     `- Last diff delta: ${delta === null ? 'not known' : `+${delta.added} -${delta.removed} lines`}`,
     `- Redirect: ${redirectLine(signal)}`,
@@ -55,6 +55,10 @@ export function renderRedirect(work: WorkRow, signal: SignalWithWorks, asOf: Pos
   ];
   return lines.join('\n').slice(0, REDIRECT_LENGTH);
 }
+
+/** What a rule counted; a shared failure counts works, so that there it is all attempts of this one. */
+const attemptsOf = (work: WorkRow, { kind, count }: SignalWithWorks): number =>
+  kind === 'shared-failure' ? work.attempts : (count ?? work.attempts);
 
 const redirects: Partial<Record<RuleId, string>> = {
   'same-failure': 'the gate was run again on an unchanged diff, and failed in the same way each time.',

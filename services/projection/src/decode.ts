@@ -1,6 +1,7 @@
 import {
   type EvidenceEvent,
   identityKey,
+  type PolicyCommit,
   parseSubject,
   type ReaderPosition,
   type SignalsRecord,
@@ -25,6 +26,7 @@ export type Decoded =
       readonly work: string;
       readonly events: readonly DecodedEvent[];
     }
+  | { readonly kind: 'policy'; readonly tenant: string; readonly record: PolicyCommit }
   | { readonly kind: 'trajectory'; readonly tenant: string; readonly work: string; readonly record: TrajectoryRecord }
   | { readonly kind: 'signals'; readonly tenant: string; readonly record: SignalsRecord }
   | { readonly kind: 'position'; readonly reader: string; readonly record: ReaderPosition };
@@ -52,6 +54,10 @@ function read(message: ArchivedMessage): Result<Decoded, string> {
   switch (meaning.kind) {
     case 'evidence':
       return decodeEvidence(meaning.tenant, meaning.work, body);
+    case 'policy':
+      return isListOf(body.events, isRecordedEvent) && body.events.length === 1
+        ? ok({ ...meaning, record: body as unknown as PolicyCommit })
+        : refused('`events` does not hold the one change of a policy');
     case 'trajectory':
       return isCount(body.covered) && isListOf(body.events, isRecordedEvent)
         ? ok({ ...meaning, record: body as unknown as TrajectoryRecord })

@@ -57,6 +57,14 @@ describe('a brief', () => {
     expect(renderBrief({ work, signal: null, asOf })).not.toContain('redirect');
   });
 
+  test('of a member of a shared failure tells the cause, the works and its own attempts', () => {
+    const shared = { ...signal, kind: 'shared-failure' as const, rule: null, count: 2, works: ['W-1', 'W-2', 'W-3'] };
+    const redirect = renderRedirect(work, shared, asOf);
+    expect(redirect).toContain('- Class: **shared-failure**\n');
+    expect(redirect).toContain('- Attempts: 5');
+    expect(redirect).toContain('- Redirect: 3 works fail this gate in the same way at once.');
+  });
+
   test('of a work that nobody has claimed or judged says so', () => {
     const brief = renderBrief({ work: unknownWork('default', 'W-2'), signal: null, asOf });
     expect(brief).toContain('None were declared.');

@@ -47,6 +47,9 @@ export const emptyTables = ({ sql }: Pick<Rig, 'sql'>) =>
       'signals',
       'signal_members',
       'signal_coverage',
+      'signal_recipients',
+      'usage_spans',
+      'policies',
     ]
       .map((table) => `delete from headway.${table}`)
       .join(';'),
@@ -135,6 +138,9 @@ export async function contents({ sql }: Pick<Rig, 'sql'>): Promise<unknown> {
     signals: 'select * from headway.signals order by tenant, signal',
     members: 'select * from headway.signal_members order by tenant, signal, work',
     coverage: 'select * from headway.signal_coverage order by tenant',
+    recipients: 'select * from headway.signal_recipients order by tenant, recipient, signal',
+    usage: 'select * from headway.usage_spans order by tenant, work, started_at, ended_at',
+    policies: 'select * from headway.policies order by tenant, version',
     identities: 'select * from headway.identities order by generation, sequence, work',
     archive: 'select * from headway.archive order by stream, generation, sequence',
     letters: 'select * from headway.dead_letters order by stream, generation, sequence',

@@ -1,4 +1,5 @@
 import type { EvidenceEvent, MonitorTicked } from './evidence.ts';
+import type { PolicyCommit } from './policy.ts';
 import type { SignalEvent, TrajectoryEvent } from './trajectory.ts';
 
 /** The payload of one message of EVIDENCE: facts of one work accepted together, in order. */
@@ -68,5 +69,12 @@ export interface ReaderPosition {
 }
 
 export const encodeRecord = (
-  record: EvidenceCommit | TickCommit | TrajectoryRecord | SignalsRecord | ReaderPosition | GapRecord,
+  record:
+    | EvidenceCommit
+    | TickCommit
+    | PolicyCommit
+    | TrajectoryRecord
+    | SignalsRecord
+    | ReaderPosition
+    | GapRecord,
 ): Uint8Array => Buffer.from(JSON.stringify(record), 'utf8');

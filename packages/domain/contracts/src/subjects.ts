@@ -51,6 +51,9 @@ export const subjects = {
     `evidence.${partitionOf(tenant, work)}.${encodeToken(tenant)}.${encodeToken(work)}`,
   tick: (partition: number) => `evidence.${partition}.tick`,
   evidenceOfPartition: (partition: number) => `evidence.${partition}.>`,
+  /** Changes of a tenant's policies: in the stream of the evidence, so that what holds for which is told by the order. */
+  policy: (tenant: string) => `evidence.policy.${encodeToken(tenant)}`,
+  allPolicies: 'evidence.policy.>',
   allEvidence: 'evidence.>',
   /** Stands where an acknowledged message was lost with the tail of a stream; `root` is the stream's first token. */
   gap: (root: string) => `${root}.gap`,
@@ -79,6 +82,7 @@ export const subjects = {
 export type SubjectMeaning =
   | { kind: 'evidence'; partition: number; tenant: string; work: string }
   | { kind: 'tick'; partition: number }
+  | { kind: 'policy'; tenant: string }
   | { kind: 'trajectory'; tenant: string; work: string }
   | { kind: 'signals'; tenant: string }
   | { kind: 'position'; reader: string }
@@ -89,6 +93,7 @@ export function parseSubject(subject: string): SubjectMeaning | null {
   if (rest.length > 0 || second === undefined) return null;
   if (second === 'gap' && third === undefined && (family === 'evidence' || family === 'record')) return { kind: 'gap' };
   if (family === 'evidence' && third !== undefined) {
+    if (second === 'policy') return fourth === undefined ? { kind: 'policy', tenant: decodeToken(third) } : null;
     const partition = Number(second);
     if (!Number.isInteger(partition) || partition < 0 || partition >= PARTITIONS) return null;
     if (fourth === undefined) return third === 'tick' ? { kind: 'tick', partition } : null;

@@ -25,9 +25,7 @@ export const ruleClasses = {
 export type RuleId = keyof typeof ruleClasses;
 
 /** The numbers of the rules. Part of every assessment, so that it can be judged by what it was judged with. */
-export interface Policy {
-  /** Grows with each change of a tenant's numbers; 0 = the defaults. */
-  readonly version: number;
+export interface PolicyNumbers {
   readonly sameFailure: number;
   readonly noMovement: number;
   /** 0 = off. */
@@ -40,8 +38,16 @@ export interface Policy {
   readonly ticksBeforeWake: number;
 }
 
+export interface Policy extends PolicyNumbers {
+  /** Which change of the tenant's policies it is; 0 = the defaults. */
+  readonly version: number;
+  /** The numbers that are not the defaults; `null` = none. */
+  readonly differs: Partial<PolicyNumbers> | null;
+}
+
 export const defaultPolicy: Policy = {
   version: 0,
+  differs: null,
   sameFailure: 3,
   noMovement: 5,
   circling: 6,
@@ -90,7 +96,9 @@ export interface Assessment {
   readonly orchestrator: string | null;
   /** Gates whose newest verdict failed with a known signature: what shared failures are made of. */
   readonly failing: readonly FailingGate[];
+  /** The version of the policy it was judged by, and the numbers in it that are not the defaults, where there are any. */
   readonly policy: number;
+  readonly policyDiffers?: Partial<PolicyNumbers>;
 }
 
 export const SHOWN_FAILURES = 5;

@@ -31,6 +31,7 @@ export function assess(state: WorkState, policy: Policy): Assessment {
     orchestrator: state.orchestrator,
     failing: failingGates(state.gates),
     policy: policy.version,
+    ...(policy.differs === null ? {} : { policyDiffers: policy.differs }),
   };
 }
 

@@ -12,8 +12,9 @@ import { closeDelegation, openDelegation } from './delegations.ts';
 import { contradictByEdit, foldDone, observeWork } from './done.ts';
 import { foldEdit, forgetFileReturns } from './file-states.ts';
 import { nextIncarnation } from './initial-state.ts';
-import { shownName } from './names.ts';
+import { laneKey, shownName } from './names.ts';
 import { judgedRule } from './rules/index.ts';
+import { awaitsTick } from './rules/waiting.ts';
 import { baselines } from './sizing.ts';
 import { type Draft, noRuns, remembered, type WorkState } from './state.ts';
 import { substantive } from './substantive.ts';
@@ -103,7 +104,7 @@ function fold(draft: Draft, fact: EvidenceEvent, policy: Policy): void {
 }
 
 function ticked(state: WorkState, policy: Policy): WorkState {
-  if (state.pause === null || state.held !== null || state.ticks >= policy.ticksBeforeWake) return state;
+  if (!awaitsTick(state, policy)) return state;
   return { ...state, ticks: state.ticks + 1 };
 }
 
@@ -125,6 +126,7 @@ function foldClaim(draft: Draft, claim: EvidenceOf<'headway.work.claimed'>['data
   }
   draft.worker = shownName(claim.worker, remembered.workerName);
   if (claim.orchestrator !== undefined) draft.orchestrator = shownName(claim.orchestrator, remembered.workerName);
+  if (claim.lane !== undefined) draft.lane = laneKey(claim.lane);
   if (claim.sizing !== undefined) draft.sizing = baselines(claim.sizing);
   substantive(draft, null);
 }

@@ -11,6 +11,7 @@ const fresh: WorkState = {
   seen: false,
   worker: null,
   orchestrator: null,
+  lane: null,
   sizing: [null, null],
   blocked: false,
   released: false,
@@ -58,6 +59,7 @@ export const initialState = (): WorkState => fresh;
 export const nextIncarnation = (state: WorkState, incarnation: number): Draft => ({
   ...fresh,
   incarnation,
+  lane: state.lane ?? null,
   blocked: state.blocked,
   recorded: state.recorded,
 });

@@ -17,15 +17,18 @@ export interface WorkContext {
 /**
  * Folds one fact and tells what is to be recorded about the work: an assessment wherever it is not the one recorded last,
  * always for an acknowledgement that counts, and every reply that might acknowledge a signal. The ids of these events
- * are the same whenever the same fact is judged.
+ * are the same whenever the same fact is judged. `policyFor` tells the policy that holds for a lane at this fact: another
+ * version than that of the assessment before makes a new one.
  */
 export function judgeEvidence(
   state: WorkState,
   fact: Fact,
   context: WorkContext,
-  policy: Policy,
+  policyFor: (lane: string | null) => Policy,
 ): { state: WorkState; events: TrajectoryEvent[] } {
-  const next = evolve(state, fact, policy);
+  const before = policyFor(state.lane ?? null);
+  const next = evolve(state, fact, before);
+  const policy = next.lane === state.lane ? before : policyFor(next.lane ?? null);
   const events: TrajectoryEvent[] = [];
   let recorded = next;
   const changed = next !== state || (next.seen && next.recorded !== policy.version);

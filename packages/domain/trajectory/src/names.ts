@@ -1,4 +1,5 @@
 import { fingerprint, hexOf } from './fingerprint.ts';
+import { remembered } from './state.ts';
 
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 const bytesOf = (text: string): number =>
@@ -33,3 +34,6 @@ export function shownName(name: string, bytes: number): string {
   if (bytesOf(name) <= bytes && !/\p{Cc}/u.test(name) && name.isWellFormed()) return name;
   return `${clipped(name, bytes - 17)}~${hexOf(fingerprint(name))}`;
 }
+
+/** A lane as states hold it: policies are looked up by this form. */
+export const laneKey = (lane: string): string => shownName(lane, remembered.laneName);

@@ -25,6 +25,7 @@ export const remembered = {
   shownKeys: 160,
   gateName: 48,
   workerName: 96,
+  laneName: 64,
   /** A run or count is not counted further than this. */
   count: 9_999,
 } as const;
@@ -138,6 +139,8 @@ export interface WorkState {
   readonly seen: boolean;
   readonly worker: string | null;
   readonly orchestrator: string | null;
+  /** Tells which policy it is judged by. Stays when another incarnation begins; absent in states of older records. */
+  readonly lane?: string | null;
   /** Estimated gate attempts and commits; `null` = no estimate. */
   readonly sizing: readonly [number | null, number | null];
   readonly blocked: boolean;

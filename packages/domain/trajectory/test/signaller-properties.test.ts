@@ -46,7 +46,7 @@ function run(
   const all: SignalEvent[] = [];
   let signals = initialSignals();
   const tell = (work: string, fact: Fact): void => {
-    const judged = judgeEvidence(works.get(work) ?? initialState(), fact, { tenant: 'T', work }, defaultPolicy);
+    const judged = judgeEvidence(works.get(work) ?? initialState(), fact, { tenant: 'T', work }, () => defaultPolicy);
     works.set(work, judged.state);
     for (const event of judged.events) {
       const heard: SignalEvent[] = [];

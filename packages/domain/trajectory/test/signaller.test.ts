@@ -2,6 +2,7 @@ import { defaultPolicy, type SignalEvent, type TrajectoryEvent } from '@headway/
 import { describe, expect, test } from 'vitest';
 import {
   acknowledgementsOf,
+  ENDED_GROUPS,
   type Fact,
   initialSignals,
   initialState,
@@ -40,7 +41,7 @@ class Tenant {
   tell(work: string, ...facts: Fact[]): this {
     for (const fact of facts) {
       const state = this.#works.get(work) ?? initialState();
-      const judged = judgeEvidence(state, fact, { tenant: 'T', work }, defaultPolicy);
+      const judged = judgeEvidence(state, fact, { tenant: 'T', work }, () => defaultPolicy);
       this.#works.set(work, JSON.parse(JSON.stringify(judged.state)));
       this.recorded.push(...judged.events);
       for (const event of judged.events) {
@@ -238,6 +239,30 @@ describe('a shared failure', () => {
     for (let at = 0; at < 50; at += 1) tenant.tell(`W${at}`, claimed(), ...stuck('A', `t${at}`), passed('B'), done());
     expect(tenant.signals.works).toEqual({});
     expect(tenant.signals.open).toEqual({});
+  });
+  test('of many failures that are over only the newest are remembered, and none comes again under an id it had', () => {
+    const tenant = new Tenant();
+    const over = (at: number) => {
+      const work = (name: string) => `${name}${at}`;
+      for (const name of ['A', 'B']) tenant.tell(work(name), claimed(), failed(`t${at}`, name));
+      for (const name of ['A', 'B']) tenant.tell(work(name), passed('Z'), done());
+    };
+    for (let at = 0; at < ENDED_GROUPS + 20; at += 1) over(at);
+    const kept = Object.values(tenant.signals.groups).flatMap((bucket) => Object.keys(bucket));
+    expect(kept).toHaveLength(ENDED_GROUPS);
+    expect(tenant.signals.ended).toHaveLength(ENDED_GROUPS);
+    for (const name of ['C', 'D']) tenant.tell(name, claimed(), failed('t0', name));
+    const ids = tenant.events.flatMap(({ type, data }) => (type === 'headway.signal.raised' ? [data.signal] : []));
+    expect(ids).toHaveLength(ENDED_GROUPS + 21);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+  test('that comes again is no ended one any more, and the newest ended is forgotten last', () => {
+    const tenant = new Tenant();
+    for (const name of ['A', 'B']) tenant.tell(name, claimed(), failed('t1', name));
+    for (const name of ['A', 'B']) tenant.tell(name, passed('Z'));
+    expect(tenant.signals.ended).toHaveLength(1);
+    tenant.tell('A', failed('t1', 'Y'));
+    expect(tenant.signals.ended).toEqual([]);
   });
 });
 

@@ -55,6 +55,10 @@ export function createContext(
   };
 }
 
+/** The same, for another tenant. */
+export const withTenant = (context: Context, tenant: string): Context =>
+  createContext({ ...context.environment, HEADWAY_TENANT: tenant }, context.cwd, context);
+
 export const say = (context: Pick<Context, 'stderr'>, text: string): void => {
   context.stderr.write(`headway: ${oneLine(text)}\n`);
 };

@@ -3,14 +3,19 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { ack } from './commands/ack.ts';
 import { brief } from './commands/brief.ts';
 import { classify } from './commands/classify.ts';
+import { demo } from './commands/demo.ts';
 import { doctor } from './commands/doctor.ts';
 import { gate } from './commands/gate.ts';
+import { setPolicy, showPolicy } from './commands/policy.ts';
+import { recover } from './commands/recover.ts';
+import { report } from './commands/report.ts';
+import { listSignals, sendSignal, showSignal } from './commands/signal.ts';
 import { signature } from './commands/signature.ts';
 import { status } from './commands/status.ts';
 import { up } from './commands/up.ts';
 import { watch } from './commands/watch.ts';
 import { checkpoint, claim, send, withoutGaps } from './commands/work.ts';
-import type { Context } from './context.ts';
+import { type Context, withTenant } from './context.ts';
 import { addEffectCommands } from './effect-program.ts';
 
 type Finish = (exitCode: number) => void;
@@ -48,6 +53,7 @@ export function createProgram(context: Context, finish: Finish): Command {
   works(program, context, finish);
   reading(program, context, finish);
   addEffectCommands(program, context, finish);
+  judging(program, context, finish);
   offline(program, context, finish);
   bus(program, context, finish);
   return program;
@@ -60,6 +66,13 @@ function running(program: Command, context: Context, finish: Finish): void {
     .allowUnknownOption()
     .argument('[args...]')
     .action(async (args: string[]) => finish(await up(context, args)));
+  program
+    .command('demo')
+    .description('play a small fleet against the running product, and tell what it makes of it')
+    .addOption(new Option('--pace <seconds>', 'time between the steps').argParser(wholeNumber).default(3))
+    .option('--release', 'let go of the works of the demo at the end')
+    .addOption(json())
+    .action(async (options) => finish(await demo(context, options)));
   program
     .command('gate')
     .description('run a gate, pass its output and exit code through, and report it')
@@ -167,6 +180,78 @@ function reading(program: Command, context: Context, finish: Finish): void {
     .description('look at what Headway needs here')
     .addOption(json())
     .action(async (options) => finish(await doctor(context, options)));
+}
+
+/** What was judged, what may be done about it, and by which numbers. */
+function judging(program: Command, context: Context, finish: Finish): void {
+  const signals = program.command('signal').description('signals: what they say, and messages on their threads');
+  signals
+    .command('list')
+    .description('the open signals')
+    .option('--all', 'closed ones too, after the open ones')
+    .addOption(new Option('--state <state>').choices(['open', 'acknowledged', 'withdrawn', 'superseded']))
+    .addOption(new Option('--kind <kind>').choices(['stagnating', 'thrashing', 'awaiting-wake', 'shared-failure']))
+    .addOption(new Option('--work <work>', 'about this work').argParser(workId))
+    .option('--to <name>', 'the inbox of an orchestrator or worker: what it may answer')
+    .addOption(after())
+    .addOption(json())
+    .action(async (options) => finish(await listSignals(context, options)));
+  signals
+    .command('show')
+    .description('one signal, and how to answer it')
+    .argument('<signal>', 'its id, or the beginning of it')
+    .addOption(after())
+    .addOption(json())
+    .action(async (id: string, options) => finish(await showSignal(context, id, options)));
+  signals
+    .command('send')
+    .description('send a message on a thread of a work; it acknowledges nothing')
+    .addArgument(work())
+    .requiredOption('--intent <intent>', 'INFORM, PROPOSE ...')
+    .requiredOption('--as <name>', 'who sends it')
+    .requiredOption('--text <text>', 'what to say')
+    .option('--to <name>', 'who it is for; may be given several times', collect)
+    .option('--thread <signal>', 'the thread; else a new one')
+    .option('--in-reply-to <signal>', 'the message it answers')
+    .addOption(json())
+    .action(async (id: string, options) => finish(await sendSignal(context, id, options)));
+  program
+    .command('recover')
+    .description('what may be done about a work that is stuck, to copy; does none of it')
+    .addArgument(work())
+    .addOption(after())
+    .addOption(json())
+    .action(async (id: string, options) => finish(await recover(context, id, options)));
+  program
+    .command('report')
+    .description('the fleet: classes, signals, acknowledgement times, efficiency, cost')
+    .addOption(new Option('--days <n>', 'how far to look back; else 30').argParser(wholeNumber))
+    .addOption(new Option('--limit <n>', 'done works on one page; else 100').argParser(wholeNumber))
+    .option('--cursor <cursor>', 'where the page before ended')
+    .addOption(after())
+    .addOption(json())
+    .action(async (options) => finish(await report(context, options)));
+  const policies = program.command('policy').description('the numbers that the rules go by');
+  policies
+    .command('show')
+    .description('those of the tenant and of its lanes, with who set them and why')
+    .addOption(after())
+    .addOption(json())
+    .action(async (options) => finish(await showPolicy(context, options)));
+  policies
+    .command('set')
+    .description('set them for the evidence that comes; needs the operator token in HEADWAY_TOKEN')
+    .option('--lane <lane>', 'for works of this lane; else for all lanes without their own')
+    .option('--tenant <tenant>', 'the tenant; else HEADWAY_TENANT')
+    .option('--set <name=number>', 'a number; may be given several times. What is not named has its default', collect)
+    .option('--reset', 'no numbers of its own any more')
+    .option('--by <name>', 'who sets them; else USER')
+    .requiredOption('--why <text>', 'the reason, kept with them')
+    .addOption(new Option('--expect <version>', 'only if this is the newest version').argParser(wholeNumber))
+    .addOption(json())
+    .action(async ({ tenant, ...options }) =>
+      finish(await setPolicy(tenant === undefined ? context : withTenant(context, tenant), options)),
+    );
 }
 
 function offline(program: Command, context: Context, finish: Finish): void {

@@ -1,4 +1,15 @@
-import type { EventsAnswer, Page, PositionText, SignalView, TimelineEntry, WorkView } from '@headway/contracts';
+import type {
+  EventsAnswer,
+  FleetReport,
+  Page,
+  PoliciesView,
+  PolicyAnswer,
+  PositionText,
+  RecoverView,
+  SignalView,
+  TimelineEntry,
+  WorkView,
+} from '@headway/contracts';
 import { ok, refused } from '@headway/kernel';
 import { type Answer, type Failure, failureOf } from './answer.ts';
 import { type EffectsClient, effectsClient } from './effects.ts';
@@ -46,8 +57,24 @@ export interface Client {
   /** Markdown. */
   brief(work: string, options?: ReadOptions): Promise<Answer<string>>;
   signals(
-    options?: PageOptions & { readonly state?: string | undefined; readonly work?: string | undefined },
+    options?: PageOptions & {
+      readonly state?: string | undefined;
+      readonly kind?: string | undefined;
+      readonly work?: string | undefined;
+      readonly to?: string | undefined;
+    },
   ): Promise<Answer<Page<SignalView>>>;
+  signal(signal: string, options?: ReadOptions): Promise<Answer<SignalView>>;
+  /** Answers a signal on its thread. Safe to repeat: the same reply twice is one. */
+  reply(
+    signal: string,
+    reply: { readonly intent: string; readonly from: string; readonly to?: readonly string[]; readonly text?: string },
+  ): Promise<Answer<{ readonly work: string; readonly reply: string; readonly position: PositionText | null }>>;
+  recover(work: string, options?: ReadOptions): Promise<Answer<RecoverView>>;
+  fleetReport(options?: PageOptions & { readonly days?: number | undefined }): Promise<Answer<FleetReport>>;
+  policies(options?: ReadOptions): Promise<Answer<PoliciesView>>;
+  /** Needs the operator token. The same change twice is one. */
+  setPolicy(change: object): Promise<Answer<PolicyAnswer>>;
   /** The live stream, resumed after interruptions. Ends on abort, on a refusal, or when it was given up. */
   stream(options: StreamOptions): AsyncIterable<StreamItem>;
   readiness(): Promise<Answer<Readiness>>;
@@ -105,6 +132,22 @@ export function createClient(options: ClientOptions): Client {
     work: (work, query = {}) => json(`v1/works/${encodeURIComponent(work)}`, { ...query }),
     timeline: (work, query = {}) => json(`v1/works/${encodeURIComponent(work)}/timeline`, { ...query }),
     signals: (query = {}) => json('v1/signals', { ...query }),
+    signal: (signal, query = {}) => json(`v1/signals/${encodeURIComponent(signal)}`, { ...query }),
+    reply: (signal, reply) =>
+      json(
+        `v1/signals/${encodeURIComponent(signal)}/replies`,
+        {},
+        { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(reply) },
+      ),
+    recover: (work, query = {}) => json(`v1/works/${encodeURIComponent(work)}/recover`, { ...query }),
+    fleetReport: (query = {}) => json('v1/report', { ...query }),
+    policies: (query = {}) => json('v1/policy', { ...query }),
+    setPolicy: (change) =>
+      json(
+        'v1/policy',
+        {},
+        { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(change) },
+      ),
     async brief(work, query = {}) {
       const answer = await ask(`v1/works/${encodeURIComponent(work)}/brief`, { ...query });
       if (!answer.ok) return answer;

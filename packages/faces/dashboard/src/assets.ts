@@ -23,6 +23,7 @@ const modules = [
   'browser/page',
   'browser/fleet-page',
   'browser/work-page',
+  'browser/report-page',
 ] as const;
 
 const made = new Map<string, Asset>();
@@ -74,11 +75,12 @@ export const paths = {
     'style',
     'css',
     'text/css; charset=utf-8',
-    text('./style/frame.css') + text('./style/fleet.css') + text('./style/work.css'),
+    text('./style/frame.css') + text('./style/fleet.css') + text('./style/work.css') + text('./style/report.css'),
   ),
   icon: add('icon', 'svg', 'image/svg+xml', text('./style/icon.svg')),
   fleetScript: script('browser/fleet-page'),
   workScript: script('browser/work-page'),
+  reportScript: script('browser/report-page'),
   modulePreloads: modules.filter((name) => !name.endsWith('-page')).map(script),
 } as const;
 

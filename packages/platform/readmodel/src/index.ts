@@ -25,12 +25,15 @@ export type {
   DeadLetterRow,
   IdentityRow,
   MemberRow,
+  PolicyRow,
   SignalKey,
   SignalRow,
   TimelineRow,
+  UsageSpanRow,
   WorkKey,
   WorkRow,
 } from './rows.ts';
+export { type DonePlace, REPORT_SPANS, type ReportCounts, type ReportWindow } from './views/report.ts';
 export type { ChangeWindow, SignalPlace, SignalWithWorks } from './views/signals.ts';
 export type { StandingEntry, WorkPlace } from './views/works.ts';
 export type { Advance, Changes, Step } from './write/advance.ts';

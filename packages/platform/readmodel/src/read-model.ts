@@ -3,10 +3,19 @@ import { type PostgresPool, sql } from 'kysely';
 import { type IdentityArchive, identityArchive, readArchive } from './archive.ts';
 import { type BusRecords, busRecords } from './bus/records.ts';
 import { openPool, over } from './connect.ts';
-import type { ArchivedMessage, WorkRow } from './rows.ts';
+import type { ArchivedMessage, PolicyRow, WorkRow } from './rows.ts';
 import { changedWorks, newestChange } from './views/changes.ts';
 import { type CoverageQuery, classifiedBy, signalledUpTo } from './views/coverage.ts';
 import { type PositionFate, positionFate } from './views/position-fate.ts';
+import { newestPolicies } from './views/policies.ts';
+import {
+  type DonePlace,
+  listDone,
+  type ReportCounts,
+  type ReportWindow,
+  reportCounts,
+  usageSpans,
+} from './views/report.ts';
 import {
   type ChangeWindow,
   changedSignals,
@@ -15,6 +24,7 @@ import {
   type SignalPlace,
   type SignalQuery,
   type SignalWithWorks,
+  threadOf,
 } from './views/signals.ts';
 import {
   findWork,
@@ -46,6 +56,14 @@ export interface ReadModelViews {
   listTimeline(query: TimelineQuery): Promise<{ rows: StandingEntry[]; next: number | null }>;
   listSignals(query: SignalQuery): Promise<{ rows: SignalWithWorks[]; next: SignalPlace | null }>;
   findSignal(tenant: string, signal: string): Promise<SignalWithWorks | null>;
+  /** A work on whose thread a signal is answered; `null` = there is no such signal. */
+  threadOf(tenant: string, signal: string): Promise<string | null>;
+  newestPolicies(tenant: string, limit: number): Promise<PolicyRow[]>;
+  reportCounts(window: ReportWindow): Promise<ReportCounts>;
+  listDone(
+    query: ReportWindow & { readonly after: DonePlace | null; readonly limit: number },
+  ): Promise<{ rows: WorkRow[]; next: DonePlace | null }>;
+  usageSpans(window: ReportWindow): Promise<{ agent: string; from: number; to: number }[]>;
   newestChange(): Promise<number>;
   changedWorks(window: ChangeWindow): Promise<WorkRow[]>;
   changedSignals(window: ChangeWindow): Promise<SignalWithWorks[]>;
@@ -94,6 +112,11 @@ export function readModelOver(pool: PostgresPool): ReadModel {
       listTimeline: (query) => listTimeline(db, query),
       listSignals: (query) => listSignals(db, query),
       findSignal: (tenant, signal) => findSignal(db, tenant, signal),
+      threadOf: (tenant, signal) => threadOf(db, tenant, signal),
+      newestPolicies: (tenant, limit) => newestPolicies(db, tenant, limit),
+      reportCounts: (window) => reportCounts(db, window),
+      listDone: (query) => listDone(db, query),
+      usageSpans: (window) => usageSpans(db, window),
       newestChange: () => newestChange(db),
       changedWorks: (window) => changedWorks(db, window),
       changedSignals: (window) => changedSignals(db, window),

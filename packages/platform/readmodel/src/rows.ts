@@ -1,4 +1,13 @@
-import type { Assessment, RuleId, SignalKind, SignalView, TimelineEntry, TrajectoryClass } from '@headway/contracts';
+import type {
+  Assessment,
+  Ledger,
+  PolicyNumbers,
+  RuleId,
+  SignalKind,
+  SignalView,
+  TimelineEntry,
+  TrajectoryClass,
+} from '@headway/contracts';
 
 /** A message of the log, as it is archived: subject, headers and payload byte for byte. */
 export interface ArchivedMessage {
@@ -59,6 +68,7 @@ export interface WorkRow extends WorkKey {
   readonly checkpoint: Checkpoint | null;
   /** Sum of the measured costs; `null` while none was measured. */
   readonly costUsd: number | null;
+  readonly ledger: Ledger;
   readonly firstSequence: number | null;
   readonly lastSequence: number | null;
 
@@ -68,6 +78,8 @@ export interface WorkRow extends WorkKey {
   readonly since: string | null;
   readonly sinceSequence: number | null;
   readonly attempts: number;
+  /** When it was recorded as done, in the newest incarnation; `null` = it is not done. */
+  readonly doneAt: number | null;
   /** The evidence that the assessment covers, and the sequence of RECORD that says so; 0 = none yet. */
   readonly covered: number;
   readonly coveredBy: number;
@@ -131,3 +143,24 @@ const ranks: Readonly<Record<TrajectoryClass, number>> = {
   productive: 5,
 };
 export const rankOf = (of: TrajectoryClass): number => ranks[of];
+
+/** A time in which a work had usage. Milliseconds since the Unix epoch, as reported. */
+export interface UsageSpanRow extends WorkKey {
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** `null` = not measured. */
+  readonly costUsd: number | null;
+}
+
+export interface PolicyRow {
+  readonly tenant: string;
+  readonly version: number;
+  readonly lane: string | null;
+  /** `null` = the lane, or the tenant, has none of its own any more. */
+  readonly numbers: Partial<PolicyNumbers> | null;
+  readonly by: string;
+  readonly why: string;
+  readonly setAt: number;
+  readonly generation: number;
+  readonly sequence: number;
+}

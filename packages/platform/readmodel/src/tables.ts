@@ -17,6 +17,9 @@ export interface Database {
   bus_generations: BusGenerationsTable;
   bus_kept: BusKeptTable;
   bus_trims: BusTrimsTable;
+  signal_recipients: SignalRecipientsTable;
+  usage_spans: UsageSpansTable;
+  policies: PoliciesTable;
 }
 
 export interface PositionsTable {
@@ -131,6 +134,9 @@ export interface WorksTable {
   covered: number;
   covered_by: number;
   open_signal: string | null;
+  phase: string;
+  ledger: JSONColumnType<object> | null;
+  done_at: Date | null;
   updated_at: Date;
   change: number;
 }
@@ -181,4 +187,30 @@ export interface SignalMembersTable {
 export interface SignalCoverageTable {
   tenant: string;
   covered: number;
+}
+
+export interface SignalRecipientsTable {
+  tenant: string;
+  recipient: string;
+  signal: string;
+}
+
+export interface UsageSpansTable {
+  tenant: string;
+  work: string;
+  started_at: Date;
+  ended_at: Date;
+  cost_usd: number | null;
+}
+
+export interface PoliciesTable {
+  tenant: string;
+  version: number;
+  lane: string | null;
+  numbers: JSONColumnType<object> | null;
+  set_by: string;
+  why: string;
+  set_at: Date;
+  generation: number;
+  sequence: number;
 }

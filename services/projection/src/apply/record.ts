@@ -18,7 +18,7 @@ import { assessmentEntry, signalEntry } from '../projectors/timeline.ts';
 import { deadLetter } from './dead-letter.ts';
 import { WorkTable } from './work-table.ts';
 
-type Understood = Exclude<Decoded, { kind: 'nothing' | 'evidence' }>;
+type Understood = Exclude<Decoded, { kind: 'nothing' | 'evidence' | 'policy' }>;
 type Read<Kind extends Understood['kind']> = Extract<Understood, { kind: Kind }> & { message: ArchivedMessage };
 
 /** Writes what follows from messages of RECORD: archive, classes, signals, timeline, how far the signaller got. */
@@ -28,7 +28,8 @@ export async function applyRecord(changes: Changes, messages: readonly ArchivedM
   for (const message of messages) {
     const decoded = decode(message);
     if (!decoded.ok) letters.push(deadLetter(message, decoded.failure));
-    else if (decoded.value.kind === 'evidence') letters.push(deadLetter(message, 'this does not belong in RECORD'));
+    else if (decoded.value.kind === 'evidence' || decoded.value.kind === 'policy')
+      letters.push(deadLetter(message, 'this does not belong in RECORD'));
     else if (decoded.value.kind === 'nothing') continue;
     else understood.push({ ...decoded.value, message });
   }
@@ -82,6 +83,7 @@ async function projectSignals(changes: Changes, read: readonly Read<'signals'>[]
   if (read.length === 0) return;
   const known = new Map<string, SignalRow>();
   for (const row of await changes.loadSignals(distinctSignals(read))) known.set(keyOf(row.tenant, row.signal), row);
+  const people = await peopleOfJoined(changes, read);
   const changed = new Map<string, SignalRow>();
   const members = new Map<string, MemberRow>();
   const touched = new Map<string, WorkKey>();
@@ -89,7 +91,8 @@ async function projectSignals(changes: Changes, read: readonly Read<'signals'>[]
     for (const event of record.events) {
       const { signal } = event.data;
       const key = keyOf(tenant, signal);
-      const step = afterSignalEvent(known.get(key) ?? null, tenant, event, message);
+      const joined = event.type === 'headway.signal.joined' ? people.get(keyOf(tenant, event.data.work)) : undefined;
+      const step = afterSignalEvent(known.get(key) ?? null, tenant, event, message, joined);
       if (step.row !== null) {
         known.set(key, step.row);
         changed.set(key, { ...step.row, change: changes.change });
@@ -104,6 +107,24 @@ async function projectSignals(changes: Changes, read: readonly Read<'signals'>[]
   await changes.saveMembers([...members.values()]);
   await changes.refreshOpenSignals([...touched.values()]);
   await changes.coverSignals(coverageOf(read));
+}
+
+/** Who is on each work that joins a shared failure: they may answer it too. */
+async function peopleOfJoined(changes: Changes, read: readonly Read<'signals'>[]) {
+  const joined = read.flatMap(({ tenant, record }) =>
+    record.events.flatMap((event) =>
+      event.type === 'headway.signal.joined' ? [{ tenant, work: event.data.work }] : [],
+    ),
+  );
+  const people = new Map<string, readonly string[]>();
+  if (joined.length === 0) return people;
+  const distinct = new Map(joined.map((key) => [keyOf(key.tenant, key.work), key]));
+  for (const { tenant, work, orchestrator, worker } of await changes.loadWorks([...distinct.values()]))
+    people.set(
+      keyOf(tenant, work),
+      [orchestrator, worker].filter((name) => name !== null),
+    );
+  return people;
 }
 
 function distinctSignals(read: readonly Read<'signals'>[]) {

@@ -19,11 +19,14 @@ export function afterAssessment(row: WorkRow, assessment: Assessment, cause: Cau
     rule: assessment.rule,
     assessment,
     attempts: assessment.attempts,
+    doneAt: isDone(assessment) ? (row.doneAt ?? at.recordedAt) : null,
     since: goesOn ? row.since : (cause?.time ?? null),
     sinceSequence: goesOn ? row.sinceSequence : (cause?.sequence ?? null),
     updatedAt: at.recordedAt,
   };
 }
+
+const isDone = ({ phase }: Assessment): boolean => phase === 'done' || phase === 'done-claimed';
 
 /** Only a new class or rule is worth a line in the timeline; every assessment stays in the archive. */
 export const isTurn = (row: WorkRow, assessment: Assessment): boolean =>

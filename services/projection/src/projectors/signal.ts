@@ -11,8 +11,17 @@ export interface SignalStep {
   readonly works: readonly string[];
 }
 
-/** `row` is the signal that the event is about, as it stands. */
-export function afterSignalEvent(row: SignalRow | null, tenant: string, event: SignalEvent, at: At): SignalStep {
+/** Recipients of one signal that are kept; of a larger shared failure the later ones are not listed. */
+export const RECIPIENTS = 1_000;
+
+/** `row` is the signal that the event is about, as it stands; `joined` are those who are on the work that joins it. */
+export function afterSignalEvent(
+  row: SignalRow | null,
+  tenant: string,
+  event: SignalEvent,
+  at: At,
+  joined: readonly string[] = [],
+): SignalStep {
   switch (event.type) {
     case 'headway.signal.raised': {
       const { works } = event.data;
@@ -31,7 +40,11 @@ export function afterSignalEvent(row: SignalRow | null, tenant: string, event: S
       return { row: closed(row, 'superseded', { by }, at), members: [], works };
     }
     case 'headway.signal.joined':
-      return { row, members: [{ work: event.data.work, present: true }], works: [event.data.work] };
+      return {
+        row: withRecipients(row, joined),
+        members: [{ work: event.data.work, present: true }],
+        works: [event.data.work],
+      };
     case 'headway.signal.left':
       return { row, members: [{ work: event.data.work, present: false }], works: [event.data.work] };
     case 'headway.reply.declined':
@@ -39,6 +52,11 @@ export function afterSignalEvent(row: SignalRow | null, tenant: string, event: S
     default:
       return unreachable(event);
   }
+}
+
+function withRecipients(row: SignalRow | null, joined: readonly string[]): SignalRow | null {
+  if (row === null || joined.every((name) => row.recipients.includes(name))) return row;
+  return { ...row, recipients: [...new Set([...row.recipients, ...joined])].slice(0, RECIPIENTS) };
 }
 
 function raised(tenant: string, { data }: Extract<SignalEvent, { type: 'headway.signal.raised' }>, at: At): SignalRow {
@@ -55,7 +73,7 @@ function raised(tenant: string, { data }: Extract<SignalEvent, { type: 'headway.
     diff,
     count,
     reason,
-    recipients: to,
+    recipients: to.slice(0, RECIPIENTS),
     raisedSequence: at.sequence,
     raisedAt: at.recordedAt,
     closedAt: null,

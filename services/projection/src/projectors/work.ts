@@ -1,5 +1,6 @@
-import type { EvidenceEvent } from '@headway/contracts';
+import { type EvidenceEvent, emptyLedger } from '@headway/contracts';
 import type { Checkpoint, WorkRow } from '@headway/readmodel';
+import { countEvidence } from '@headway/trajectory';
 
 /** Where a fact stands in the log. */
 export interface At {
@@ -20,6 +21,8 @@ export const unknownWork = (tenant: string, work: string): WorkRow => ({
   criteria: [],
   checkpoint: null,
   costUsd: null,
+  ledger: emptyLedger,
+  doneAt: null,
   firstSequence: null,
   lastSequence: null,
   class: 'unknown',
@@ -41,15 +44,17 @@ export const unknownWork = (tenant: string, work: string): WorkRow => ({
  * nothing but what was spent.
  */
 export function afterEvidence(row: WorkRow, event: EvidenceEvent, at: At): WorkRow {
+  const claim = event.type === 'headway.work.claimed';
+  const incarnation = event.incarnation ?? (claim ? row.incarnation + 1 : row.incarnation);
+  const counted = { current: incarnation >= row.incarnation, opens: incarnation > row.incarnation };
   const seen: WorkRow = {
     ...row,
+    ledger: countEvidence(row.ledger, event, counted),
     firstSequence: row.firstSequence ?? at.sequence,
     lastSequence: Math.max(row.lastSequence ?? 0, at.sequence),
     updatedAt: at.recordedAt,
     costUsd: plus(row.costUsd, costOf(event)),
   };
-  const claim = event.type === 'headway.work.claimed';
-  const incarnation = event.incarnation ?? (claim ? row.incarnation + 1 : row.incarnation);
   if (incarnation < row.incarnation) return seen;
   const current: WorkRow =
     incarnation > row.incarnation ? { ...seen, incarnation, worker: null, orchestrator: null, checkpoint: null } : seen;

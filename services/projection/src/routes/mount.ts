@@ -1,6 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { Reading } from './context.ts';
 import { mountPages } from './page.ts';
+import { mountPolicy } from './policy.ts';
+import { mountRecover } from './recover.ts';
+import { mountReport } from './report.ts';
 import { mountSignals } from './signals.ts';
 import { mountStream } from './stream.ts';
 import { mountWorks } from './works.ts';
@@ -9,6 +12,9 @@ import { mountWorks } from './works.ts';
 export function mountReading(app: FastifyInstance, reading: Reading): void {
   mountWorks(app, reading);
   mountSignals(app, reading);
+  mountRecover(app, reading);
+  mountReport(app, reading);
+  mountPolicy(app, reading);
   mountStream(app, reading);
   mountPages(app, reading);
 }

@@ -4,13 +4,17 @@ import {
   contentSecurityPolicy,
   FLEET_ROWS,
   renderFleet,
+  renderReport,
   renderUnknownWork,
   renderWork,
 } from '@headway/dashboard';
 import { ok } from '@headway/kernel';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { recoverView } from '../recover.ts';
 import { signalView, timelineEntry, workView } from '../views.ts';
 import { answering, evidencePosition, type Reading } from './context.ts';
+import { parameters, readCursor, readQuery } from './parameters.ts';
+import { donePlace, reportOf } from './report.ts';
 import { briefOf } from './works.ts';
 
 /** Open signals that the page shows beside the works. */
@@ -40,10 +44,11 @@ export function mountPages(app: FastifyInstance, reading: Reading): void {
       const state = await pageState(reading);
       const row = await reading.views.findWork(tenant, work);
       if (row === null) return html(reply.code(404), renderUnknownWork({ work, tenant, ...state }));
-      const [timeline, signals, briefMarkdown] = await Promise.all([
+      const [timeline, signals, briefMarkdown, concerning] = await Promise.all([
         reading.views.listTimeline({ tenant, work, after: null, newestFirst: true, limit: PAGE_ENTRIES }),
         openSignals(reading, tenant),
         briefOf(reading, row),
+        row.openSignal === null ? null : reading.views.findSignal(tenant, row.openSignal),
       ]);
       return html(
         reply,
@@ -52,10 +57,26 @@ export function mountPages(app: FastifyInstance, reading: Reading): void {
           timeline: timeline.rows.map(timelineEntry),
           signals: signals.filter(({ works }) => works.includes(row.work)),
           briefMarkdown,
+          recover: recoverView({ work: row, signal: concerning, position: state.position }),
           tenant,
           ...state,
         }),
       );
+    }),
+  );
+  app.get(
+    '/report',
+    read,
+    answering(async (request, reply) => {
+      const query = readQuery(parameters.report, request.query);
+      if (!query.ok) return query;
+      const from = readCursor(donePlace, query.value.cursor);
+      if (!from.ok) return from;
+      const { tenant } = request.caller;
+      const { change, now } = await pageState(reading);
+      const place = from.value === null ? null : { to: from.value[0], doneAt: from.value[1], work: from.value[2] };
+      const report = await reportOf(reading, tenant, { days: query.value.days, limit: query.value.limit, place });
+      return html(reply, renderReport({ report, tenant, change, now }));
     }),
   );
   for (const [path, { contentType, body, cacheControl }] of assets)

@@ -1,4 +1,4 @@
-import { limits, type Problem, problem, trajectoryClasses } from '@headway/contracts';
+import { limits, type Problem, problem, type SignalKind, trajectoryClasses } from '@headway/contracts';
 import { ok, type Result, refused } from '@headway/kernel';
 import { z } from 'zod';
 
@@ -10,6 +10,11 @@ const cursor = z.string().max(1_024).optional();
 const after = z.string().max(128).optional();
 const change = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
+const signalKinds = ['stagnating', 'thrashing', 'awaiting-wake', 'shared-failure'] as const satisfies SignalKind[];
+/** Days that a report looks back, where the client does not say, and at most. */
+export const REPORT_DAYS = 30;
+export const MOST_REPORT_DAYS = 366;
+
 export const parameters = {
   one: z.object({ after }),
   works: z.object({ after, cursor, limit, class: z.enum(trajectoryClasses).optional() }),
@@ -19,6 +24,15 @@ export const parameters = {
     cursor,
     limit,
     state: z.enum(['open', 'acknowledged', 'withdrawn', 'superseded']).optional(),
+    kind: z.enum(signalKinds).optional(),
+    work: z.string().min(1).max(limits.workId).optional(),
+    to: z.string().min(1).max(limits.name).optional(),
+  }),
+  report: z.object({
+    after,
+    cursor,
+    limit,
+    days: z.coerce.number().int().min(1).max(MOST_REPORT_DAYS).default(REPORT_DAYS),
   }),
   stream: z.object({ since: change.optional(), work: z.string().min(1).max(limits.workId).optional() }),
 } as const;

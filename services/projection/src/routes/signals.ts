@@ -33,6 +33,9 @@ async function listSignals(reading: Reading, request: FastifyRequest): Answer {
   const { rows, next } = await reading.views.listSignals({
     tenant: request.caller.tenant,
     state: query.value.state ?? null,
+    kind: query.value.kind,
+    work: query.value.work,
+    to: query.value.to,
     after: from.value === null ? null : { raisedSequence: from.value[0], signal: from.value[1] },
     limit: query.value.limit,
   });

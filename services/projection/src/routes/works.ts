@@ -96,7 +96,8 @@ export async function briefOf({ views }: Reading, work: WorkRow): Promise<string
   return renderBrief({ work, signal, asOf });
 }
 
-async function coveredWork(
+/** The work of the address, once the views cover what `?after=` asks for. */
+export async function coveredWork(
   reading: Reading,
   request: FastifyRequest,
   depth: 'class' | 'signals',

@@ -116,7 +116,7 @@ export class Classification {
   #judge(work: string, fact: Fact): void {
     const known = this.#works.get(work);
     const context = { tenant: this.#tenant, work };
-    const { state, events } = judgeEvidence(known?.state ?? initialState(), fact, context, this.#policy);
+    const { state, events } = judgeEvidence(known?.state ?? initialState(), fact, context, () => this.#policy);
     const assessment = assessmentIn(events) ?? known?.assessment ?? assess(state, this.#policy);
     this.#works.set(work, { state, assessment });
     if (awaitsTick(state, this.#policy)) this.#paused.add(work);

@@ -11,6 +11,10 @@ export const pausedBy =
     return { gate: null, at: newest(state), count: Math.min(state.ticks, policy.ticksBeforeWake) };
   };
 
+/** Whether ticks of the monitor are counted: the work is in a pause that can still be signalled. */
+export const countsTicks = (state: WorkState): boolean =>
+  state.pause !== null && state.held === null && state.done === 'no' && !state.released;
+
 /** Whether the next tick of the monitor changes anything: the work is paused and was not signalled for it yet. */
 export const awaitsTick = (state: WorkState, policy: Policy): boolean =>
-  state.pause !== null && state.held === null && state.ticks < policy.ticksBeforeWake;
+  countsTicks(state) && state.ticks < policy.ticksBeforeWake;

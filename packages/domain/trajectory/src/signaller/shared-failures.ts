@@ -31,7 +31,9 @@ function leave(step: Step, work: string, key: string): void {
   const members = group.members.filter((member) => member !== work);
   const { signal } = group;
   if (signal === null) {
-    step.putGroup(key, members.length === 0 && group.raised === 0 ? undefined : { ...group, members });
+    if (members.length > 0) step.putGroup(key, { ...group, members });
+    else if (group.raised <= step.floor) step.putGroup(key, undefined);
+    else step.endGroup(key, { ...group, members });
     return;
   }
   step.record('headway.signal.left', { signal: signal.signal, work }, signal.signal, work);
@@ -55,7 +57,8 @@ function leave(step: Step, work: string, key: string): void {
 /** Takes the work into the group of a gate, and tells whose own signals gave way to the shared one. */
 function join(step: Step, work: string, gate: FailingGate): string[] {
   const key = groupKey(gate);
-  const known = step.group(key) ?? { ...gate, members: [], signal: null, acknowledged: false, raised: 0 };
+  const known = step.group(key) ?? { ...gate, members: [], signal: null, acknowledged: false, raised: step.floor };
+  if (known.members.length === 0) step.resumeGroup(key);
   if (known.members.includes(work)) return [];
   const group: Group = { ...known, members: [...known.members, work] };
   step.putGroup(key, group);
@@ -82,7 +85,7 @@ function raiseShared(step: Step, key: string, group: Group): string[] {
     count: members.length,
     ordinal,
     to: [...new Set(members.flatMap((member) => recipientsOf(step.work(member))))],
-    reason: `${gate} fails with the same failures in ${members.length} works.`,
+    reason: `${gate} fails with the same failures in several works.`,
   };
   step.putGroup(key, { ...group, signal, raised: ordinal });
   step.putOpen(id, { group: key });

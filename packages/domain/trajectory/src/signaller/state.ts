@@ -49,7 +49,14 @@ export interface SignalsState {
   readonly works: Table<WorkEntry>;
   readonly groups: Table<Group>;
   readonly open: Table<Place>;
+  /** Groups without members that raised a signal once, the one that lost its last member longest ago first. */
+  readonly ended?: readonly string[];
+  /** No group that was forgotten raised more signals than this: where one comes again, its ordinals go on from here. */
+  readonly floor?: number;
 }
+
+/** Ended groups that are remembered; of the others only the number of their signals is. */
+export const ENDED_GROUPS = 256;
 
 export const initialSignals = (): SignalsState => ({ v: 1, works: emptyTable, groups: emptyTable, open: emptyTable });
 
@@ -77,6 +84,28 @@ export class Step {
 
   putGroup(key: string, group: Group | undefined): void {
     this.state = { ...this.state, groups: put(this.state.groups, key, group) };
+  }
+
+  /** Keeps a group that has no member any more, for the ordinal of its next signal, and forgets the oldest such. */
+  endGroup(key: string, group: Group): void {
+    this.putGroup(key, group);
+    const ended = [...(this.state.ended ?? []), key];
+    let floor = this.floor;
+    for (const oldest of ended.splice(0, Math.max(0, ended.length - ENDED_GROUPS))) {
+      floor = Math.max(floor, this.group(oldest)?.raised ?? 0);
+      this.putGroup(oldest, undefined);
+    }
+    this.state = { ...this.state, ended, floor };
+  }
+
+  /** A group that had ended has a member again. */
+  resumeGroup(key: string): void {
+    const ended = this.state.ended ?? [];
+    if (ended.includes(key)) this.state = { ...this.state, ended: ended.filter((one) => one !== key) };
+  }
+
+  get floor(): number {
+    return this.state.floor ?? 0;
   }
 
   putOpen(signal: string, place: Place | undefined): void {

@@ -49,7 +49,7 @@ class Ids {
       this.#works.get(work) ?? initialState(),
       fact as Fact,
       { tenant: 'default', work },
-      defaultPolicy,
+      () => defaultPolicy,
     );
     this.#works.set(work, state);
     for (const event of events) {

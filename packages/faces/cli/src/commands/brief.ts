@@ -1,6 +1,6 @@
 import { type Context, failed, printJson } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { readOwnWrites } from './status.ts';
+import { readOwnWrites } from '../read-own-writes.ts';
 
 /** Prints a work's brief: markdown, with the redirect block on top where a signal is open. */
 export async function brief(

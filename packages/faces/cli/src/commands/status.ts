@@ -1,8 +1,9 @@
-import type { Answer, Failure } from '@headway/client';
+import type { Answer } from '@headway/client';
 import { limits, type Page, type TrajectoryClass, type WorkView } from '@headway/contracts';
 import { ok } from '@headway/kernel';
 import { type Context, failed, oneLine, print, printJson, say } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { readOwnWrites } from '../read-own-writes.ts';
 
 export interface StatusOptions {
   readonly class?: string;
@@ -33,28 +34,6 @@ async function show(context: Context, options: StatusOptions): Promise<number> {
   else for (const line of table(works, context)) print(context, line);
   return exitCodes.ok;
 }
-
-/**
- * A read that covers what this user reported last. Only a position that was asked for by `--after` makes the read fail
- * when the view does not get there in time; else what there is is shown, and that is said.
- */
-export async function readOwnWrites<Value>(
-  context: Context,
-  asked: string | undefined,
-  read: (after: string | undefined) => Promise<Answer<Value>>,
-): Promise<Answer<Value>> {
-  const after = asked ?? context.memory.position() ?? undefined;
-  const answer = await read(after);
-  if (answer.ok || asked !== undefined || after === undefined || !mayBeBehind(answer.failure)) return answer;
-  const plain = await read(undefined);
-  if (plain.ok) say(context, 'your last report is not in this view yet');
-  return plain;
-}
-
-const mayBeBehind = (failure: Failure): boolean =>
-  failure.kind === 'refused'
-    ? failure.problem.code === 'position_lost' || failure.problem.code === 'invalid_parameter'
-    : failure.reason.includes('answered 504');
 
 async function everyWork(context: Context, only: string | undefined, after: string | undefined) {
   const works: WorkView[] = [];

@@ -1,6 +1,7 @@
 import type { SignalView, WorkView } from '@headway/contracts';
 import { type Context, failed, oneLine, print, printJson, say } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { closingText, worksText } from '../signal-text.ts';
 
 /** Prints changes as they come, until it is interrupted: a line each for people, or JSON lines. */
 export async function watch(
@@ -29,8 +30,10 @@ function line(event: string, data: unknown): string {
     return oneLine(`${work}  ${is}  ${assessment?.reason ?? ''}`);
   }
   if (event === 'signal') {
-    const { signal, kind, state, works, reason } = data as SignalView;
-    return oneLine(`${(works ?? []).join(', ')}  signal ${kind} ${state}  ${reason ?? ''}  ${signal}`);
+    const signal = data as SignalView;
+    return oneLine(
+      `${worksText(signal)}  signal ${signal.kind} ${closingText(signal)}  ${signal.reason}  ${signal.signal}`,
+    );
   }
   return oneLine(`${event}  ${JSON.stringify(data)}`);
 }

@@ -37,6 +37,12 @@ export function document(frame: Frame): string {
     'header',
     { class: 'top' },
     h('a', { class: 'brand', href: '/' }, h('span', { class: 'logo', 'aria-hidden': 'true' }), 'Headway'),
+    h(
+      'nav',
+      { class: 'pages', 'aria-label': 'Pages' },
+      h('a', { href: '/' }, 'Fleet'),
+      h('a', { href: '/report' }, 'Report'),
+    ),
     h('span', { class: 'tenant' }, 'tenant ', h('bdi', {}, frame.tenant)),
     h(
       'p',

@@ -1,4 +1,4 @@
-import type { PositionText, SignalView, TimelineEntry, WorkView } from '@headway/contracts';
+import type { PositionText, RecoverView, SignalView, TimelineEntry, WorkView } from '@headway/contracts';
 import { paths } from '../assets.ts';
 import { deltaText } from '../view/fleet.ts';
 import { type ChildInput, h, type Markup, reported } from '../view/markup.ts';
@@ -26,6 +26,8 @@ export interface WorkPage {
   readonly signals: readonly SignalView[];
   /** What the agent reads, as it reads it; `null` where there is none. */
   readonly briefMarkdown: string | null;
+  /** What may be done about it; absent = not asked for. */
+  readonly recover?: RecoverView;
   readonly tenant: string;
   readonly change: number;
   readonly position: PositionText;
@@ -44,6 +46,7 @@ export function renderWork(page: WorkPage): string {
     verdict(work),
     workFacts(work, now),
     redirectBlock(page),
+    proposals(page),
     timelineView(page.timeline, now),
     brief(page.briefMarkdown),
   );
@@ -100,12 +103,58 @@ function workFacts(work: WorkView, now: number): Markup {
     fact('agent', named(work.worker, 'no worker has claimed this work')),
     fact('orchestrator', named(work.orchestrator, 'the claim names no orchestrator')),
     fact('lane', named(work.lane, 'the claim names no lane')),
-    fact('phase', work.phase),
+    fact('phase', phaseText(work.phase)),
     fact('incarnation', work.incarnation),
     fact('attempts', count(work.attempts, 'attempts are not known')),
     fact('cost', money(work.costUsd)),
     fact('since', moment(work.since, now, 'the evidence behind this class carries no time')),
     fact('rule', named(work.assessment?.rule ?? null, 'not assessed yet')),
+    fact('policy', policyText(work)),
+  );
+}
+
+const phaseText = (phase: WorkView['phase']): Markup | string =>
+  phase === 'done-claimed'
+    ? h('span', { title: 'The worker says so; no done gate passed on this state, and nobody else said it.' }, phase)
+    : phase;
+
+/** The version that judged it, and the numbers that are not the defaults. */
+function policyText({ assessment }: WorkView): Markup | string {
+  if (assessment === null) return missing('not assessed yet');
+  if (assessment.policy === 0) return 'defaults';
+  const differs = Object.entries(assessment.policyDiffers ?? {}).map(([name, value]) => `${name} ${value}`);
+  return `version ${assessment.policy}${differs.length === 0 ? '' : `: ${differs.join(', ')}`}`;
+}
+
+/** Proposals to copy; the page does none of them. */
+function proposals({ recover }: WorkPage): Markup | false {
+  if (recover === undefined || (recover.proposals.length === 0 && recover.openDelegations.length === 0)) return false;
+  const { openDelegations, moreDelegations } = recover;
+  const named = openDelegations.map(({ delegation, child }) =>
+    child === null ? delegation : `${delegation} to ${child}`,
+  );
+  return h(
+    'section',
+    { class: 'card recover', 'aria-labelledby': 'recover-title' },
+    h('h2', { id: 'recover-title' }, 'What may be done'),
+    h('p', { class: 'aside' }, 'Headway does none of it. Copy what you want done.'),
+    recover.proposals.map(({ kind, title, because, command: line }) =>
+      h(
+        'div',
+        { class: 'proposals' },
+        h('h3', {}, reported(title)),
+        h('p', { class: 'aside' }, reported(because)),
+        command(line, `Copy the command: ${title}`, `recover:${kind}`),
+      ),
+    ),
+    named.length > 0 &&
+      h(
+        'p',
+        {},
+        'Delegations opened and never completed: ',
+        reported(named.join(', ')),
+        moreDelegations > 0 && ` and ${moreDelegations} more`,
+      ),
   );
 }
 

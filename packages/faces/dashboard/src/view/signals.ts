@@ -62,7 +62,8 @@ export const signalFacts = (signal: SignalView, now: number): Markup =>
 const signalId = (id: string): Markup => fact('signal', h('code', { title: id }, short(id)));
 
 const counted = (signal: SignalView, now: number): ChildInput => [
-  signal.count !== null && fact('count', String(signal.count)),
+  // That of a shared failure is of the works that it was raised with: how many there are now is said with their names.
+  signal.count !== null && signal.kind !== 'shared-failure' && fact('count', String(signal.count)),
   signal.signature !== null && fact('signature', h('code', { title: signal.signature }, short(signal.signature))),
   fact('raised', moment(signal.raisedAt, now, 'the signal carries no time')),
 ];

@@ -17,6 +17,11 @@ export interface SignalPlace {
 export interface SignalQuery {
   readonly tenant: string;
   readonly state: SignalRow['state'] | null;
+  readonly kind?: SignalRow['kind'] | undefined;
+  /** Signals that the work is in, or was in when they closed. */
+  readonly work?: string | undefined;
+  /** Signals that this identity may answer. */
+  readonly to?: string | undefined;
   readonly after: SignalPlace | null;
   readonly limit: number;
 }
@@ -33,16 +38,31 @@ const read = (row: Found): SignalWithWorks => ({ ...readSignal(row), works: row.
 /** Signals, the newest first; at most `limit`, and where the next page starts. */
 export async function listSignals(
   db: Kysely<Database>,
-  { tenant, state, after, limit }: SignalQuery,
+  { tenant, state, kind, work, to, after, limit }: SignalQuery,
 ): Promise<{ rows: SignalWithWorks[]; next: SignalPlace | null }> {
   const inState = state === null ? sql`true` : sql`state = ${state}`;
+  const ofKind = kind === undefined ? sql`true` : sql`kind = ${kind}`;
+  const ofWork =
+    work === undefined
+      ? sql`true`
+      : sql`exists (
+          select from headway.signal_members as members
+          where members.tenant = signals.tenant and members.signal = signals.signal and members.present
+            and members.work = ${storableText(work)})`;
+  const toWhom =
+    to === undefined
+      ? sql`true`
+      : sql`exists (
+          select from headway.signal_recipients as recipients
+          where recipients.tenant = signals.tenant and recipients.signal = signals.signal
+            and recipients.recipient = ${storableText(to)})`;
   const earlier =
     after === null
       ? sql`true`
       : sql`(raised_sequence, signal) < (${after.raisedSequence}, ${storableText(after.signal)})`;
   const { rows } = await sql<Found>`
     select ${withWorks} from headway.signals as signals
-    where tenant = ${storableText(tenant)} and ${inState} and ${earlier}
+    where tenant = ${storableText(tenant)} and ${inState} and ${ofKind} and ${ofWork} and ${toWhom} and ${earlier}
     order by raised_sequence desc, signal desc limit ${limit + 1}`.execute(db);
   const page = rows.slice(0, limit).map(read);
   const last = page.at(-1);
@@ -62,6 +82,15 @@ export async function findSignal(
     select ${withWorks} from headway.signals as signals
     where tenant = ${storableText(tenant)} and signal = ${storableText(signal)}`.execute(db);
   return rows[0] === undefined ? null : read(rows[0]);
+}
+
+/** A work on whose thread a signal is answered: one that is in it, else one that was. `null` = there is no such signal. */
+export async function threadOf(db: Kysely<Database>, tenant: string, signal: string): Promise<string | null> {
+  const { rows } = await sql<{ work: string }>`
+    select work from headway.signal_members
+    where tenant = ${storableText(tenant)} and signal = ${storableText(signal)}
+    order by present desc, work limit 1`.execute(db);
+  return rows[0]?.work ?? null;
 }
 
 /** Signals of a tenant that changed after `after`, up to `upTo`. */

@@ -4,17 +4,21 @@ import type {
   DeadLetterRow,
   IdentityRow,
   MemberRow,
+  PolicyRow,
   SignalKey,
   SignalRow,
   TimelineRow,
+  UsageSpanRow,
   WorkKey,
   WorkRow,
 } from '../rows.ts';
 import type { Database } from '../tables.ts';
 import { archiveMessages, keepDeadLetters } from './archive.ts';
 import { findIdentities, type StandingIdentity, takeIdentities } from './identities.ts';
+import { savePolicies } from './policies.ts';
 import { movePlace, type Place, type ReaderPlace, readPlace, rememberPlace } from './positions.ts';
 import { coverSignals, loadSignals, type SignalCoverage, saveMembers, saveSignals } from './signals.ts';
+import { appendUsage } from './usage.ts';
 import { appendTimeline, loadWorks, refreshOpenSignals, saveWorks } from './works.ts';
 
 /** What may be read and written inside the transaction that moves a reader's position. */
@@ -29,6 +33,8 @@ export interface Changes {
   loadWorks(keys: readonly WorkKey[]): Promise<WorkRow[]>;
   saveWorks(rows: readonly WorkRow[]): Promise<void>;
   appendTimeline(rows: readonly TimelineRow[]): Promise<void>;
+  appendUsage(rows: readonly UsageSpanRow[]): Promise<void>;
+  savePolicies(rows: readonly PolicyRow[]): Promise<void>;
   loadSignals(keys: readonly SignalKey[]): Promise<SignalRow[]>;
   saveSignals(rows: readonly SignalRow[]): Promise<void>;
   saveMembers(rows: readonly MemberRow[]): Promise<void>;
@@ -90,6 +96,8 @@ function changesOver(tx: Kysely<Database>, change: number): Changes {
     loadWorks: (keys) => loadWorks(tx, keys),
     saveWorks: (rows) => saveWorks(tx, rows),
     appendTimeline: (rows) => appendTimeline(tx, rows),
+    appendUsage: (rows) => appendUsage(tx, rows),
+    savePolicies: (rows) => savePolicies(tx, rows),
     loadSignals: (keys) => loadSignals(tx, keys),
     saveSignals: (rows) => saveSignals(tx, rows),
     saveMembers: (rows) => saveMembers(tx, rows),

@@ -24,6 +24,11 @@ const facts: readonly Column<SignalRow>[] = [
   ['closing', 'json', (row) => row.closing],
   ['change', 'bigint', (row) => row.change],
 ];
+const recipientColumns: readonly Column<SignalKey & { readonly recipient: string }>[] = [
+  ['tenant', 'text', (row) => row.tenant],
+  ['recipient', 'text', (row) => row.recipient],
+  ['signal', 'text', (row) => row.signal],
+];
 const replaced = sql.join(facts.map(([name]) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`));
 
 /** The signals that exist among `keys`. */
@@ -47,6 +52,13 @@ export async function saveSignals(db: Kysely<Database>, rows: readonly SignalRow
     await sql`
       insert into headway.signals ${rowsOf([...key, ...facts], chunk)}
       on conflict (tenant, signal) do update set ${replaced}`.execute(db);
+  const recipients = rows.flatMap(({ tenant, signal, recipients: names }) =>
+    names.map((recipient) => ({ tenant, recipient, signal })),
+  );
+  for (const chunk of chunksOf(recipients))
+    await sql`
+      insert into headway.signal_recipients ${rowsOf(recipientColumns, chunk)}
+      on conflict (tenant, recipient, signal) do nothing`.execute(db);
 }
 
 const memberColumns: readonly Column<MemberRow>[] = [

@@ -1,3 +1,4 @@
+import { emptyLedger } from '@headway/contracts';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { rankOf, type TimelineRow, type WorkKey, type WorkRow } from '../rows.ts';
 import type { Database, WorksTable } from '../tables.ts';
@@ -17,6 +18,9 @@ const facts: readonly Column<WorkRow>[] = [
   ['criteria', 'json', (row) => row.criteria],
   ['checkpoint', 'json', (row) => row.checkpoint],
   ['cost_usd', 'double precision', (row) => row.costUsd],
+  ['ledger', 'json', (row) => row.ledger],
+  ['phase', 'text', (row) => row.assessment?.phase ?? 'unclaimed'],
+  ['done_at', 'timestamptz', (row) => row.doneAt],
   ['first_sequence', 'bigint', (row) => row.firstSequence],
   ['last_sequence', 'bigint', (row) => row.lastSequence],
   ['class', 'text', (row) => row.class],
@@ -112,6 +116,8 @@ export function readWork(row: Selectable<WorksTable>): WorkRow {
     criteria: row.criteria,
     checkpoint: row.checkpoint as WorkRow['checkpoint'],
     costUsd: row.cost_usd,
+    ledger: (row.ledger as WorkRow['ledger'] | null) ?? emptyLedger,
+    doneAt: row.done_at?.getTime() ?? null,
     firstSequence: row.first_sequence,
     lastSequence: row.last_sequence,
     class: row.class as WorkRow['class'],

@@ -1,0 +1,3 @@
+export { efficiencyOf } from './efficiency.ts';
+export { countEvidence } from './ledger.ts';
+export { liveAtOnce, type Span } from './live-at-once.ts';

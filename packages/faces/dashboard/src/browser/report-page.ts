@@ -1,0 +1,3 @@
+import { keepTimesCurrent } from './page.ts';
+
+keepTimesCurrent();
