@@ -9,8 +9,8 @@ import { eventually, freePort, startNats, startPostgres, type TestNats, type Tes
 export const repositoryRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 export const serviceNames = ['ingest', 'classifier', 'projection'] as const;
-/** `ingest-2` is a second replica, which runs only where it is started. */
-export type ServiceName = (typeof serviceNames)[number] | 'ingest-2';
+/** Second replicas, which run only where they are started. */
+export type ServiceName = (typeof serviceNames)[number] | 'ingest-2' | 'classifier-2' | 'projection-2';
 
 /** The real services as processes of their own, on a real log and a real store that belong to this test alone. */
 export interface Services {
@@ -23,6 +23,10 @@ export interface Services {
   url(service: ServiceName): string;
   /** SIGKILL. */
   kill(service: ServiceName): Promise<void>;
+  /** SIGSTOP: the process stands still, with everything it holds, until it is told to go on. */
+  pause(service: ServiceName): void;
+  /** SIGCONT. */
+  goOn(service: ServiceName): void;
   start(service: ServiceName): Promise<void>;
   stop(): Promise<void>;
 }
@@ -64,7 +68,8 @@ export async function startServices(
     await runJob(job, shared);
 
   const ports = new Map<ServiceName, number>();
-  for (const name of [...serviceNames, 'ingest-2'] as const) ports.set(name, await freePort());
+  for (const name of [...serviceNames, 'ingest-2', 'classifier-2', 'projection-2'] as const)
+    ports.set(name, await freePort());
   const running = new Map<ServiceName, Running>();
   const url = (name: ServiceName) => `http://127.0.0.1:${ports.get(name)}`;
 
@@ -122,8 +127,11 @@ export async function startServices(
     token,
     url,
     kill: (name) => end(name, 'SIGKILL'),
+    pause: (name) => void running.get(name)?.child.kill('SIGSTOP'),
+    goOn: (name) => void running.get(name)?.child.kill('SIGCONT'),
     start,
     stop: async () => {
+      for (const { child } of running.values()) child.kill('SIGCONT');
       await Promise.all([...running.keys()].map((name) => end(name, 'SIGTERM')));
       await Promise.all([nats.stop(), postgres.stop()]);
       await rm(folder, { recursive: true, force: true });

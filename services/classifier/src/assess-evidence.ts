@@ -1,4 +1,4 @@
-import { type EvidenceCommit, parseSubject, subjects, type TickCommit } from '@headway/contracts';
+import { type EvidenceCommit, parseSubject, type TickCommit } from '@headway/contracts';
 import type { LogMessage } from '@headway/eventlog';
 import { type Fact, judgeEvidence } from '@headway/trajectory';
 import type { Answers } from './apply-answers.ts';
@@ -8,11 +8,15 @@ import { inTraceOf } from './tracing.ts';
 import type { Turn } from './turn.ts';
 import { PENDING_BYTES, type Work, type Works } from './works.ts';
 
+export type ReadCommit = (message: LogMessage) => EvidenceCommit['events'];
+
 export interface AssessingParts {
   readonly works: Works;
   readonly answers: Answers;
   readonly turn: Turn;
   readonly poisoned: Poisoned;
+  /** Reads a commit of evidence; throws where it cannot be read, now or ever. */
+  readonly readCommit: ReadCommit;
   readonly owns: (partition: number) => boolean;
   readonly policies: Policies;
 }
@@ -42,17 +46,16 @@ export async function assessEvidence(parts: AssessingParts, messages: readonly L
 
 async function unlessPoisoned(
   { poisoned }: AssessingParts,
-  { tenant, work }: Work,
+  work: Work,
   message: LogMessage,
   step: () => Promise<void>,
 ): Promise<void> {
-  const name = subjects.trajectory(tenant, work);
-  if (poisoned.has(name)) return;
+  if (poisoned.has(work)) return;
   try {
     await step();
   } catch (error) {
     if (!(error instanceof Unfoldable)) throw error;
-    poisoned.add(name, message, error);
+    await poisoned.add(work, message, error);
   }
 }
 
@@ -66,11 +69,8 @@ function certainly<Value>(step: () => Value): Value {
 }
 
 async function foldCommit(parts: AssessingParts, work: Work, message: LogMessage): Promise<void> {
-  const events = certainly(() => {
-    const commit = JSON.parse(Buffer.from(message.payload).toString('utf8')) as EvidenceCommit;
-    if (!Array.isArray(commit.events)) throw new TypeError('`events` is not a list');
-    return commit.events as EvidenceCommit['events'];
-  });
+  // What was dropped is covered, without the events of it that could not be folded.
+  const events = parts.poisoned.isDropped(message) ? [] : certainly(() => parts.readCommit(message));
   while (work.within < events.length) {
     if (work.awaits) await standAsideUntilJudged(parts, work);
     const event = events[work.within];
@@ -81,6 +81,14 @@ async function foldCommit(parts: AssessingParts, work: Work, message: LogMessage
   work.within = 0;
   work.covered = message.sequence;
   parts.works.changed(work);
+}
+
+/** The one boundary where bytes of the log become evidence to fold. */
+export function readCommit({ payload }: LogMessage): EvidenceCommit['events'] {
+  const commit = JSON.parse(Buffer.from(payload).toString('utf8')) as EvidenceCommit;
+  if (commit.v !== 1) throw new TypeError(`version ${JSON.stringify(commit.v)} of evidence is not known`);
+  if (!Array.isArray(commit.events)) throw new TypeError('`events` is not a list');
+  return commit.events;
 }
 
 async function tickWorks(parts: AssessingParts, partition: number, message: LogMessage): Promise<void> {

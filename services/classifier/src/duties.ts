@@ -1,8 +1,9 @@
 import { PARTITIONS, STREAMS, subjects } from '@headway/contracts';
 import type { EventLog, ReadBatch } from '@headway/eventlog';
 import { type Handled, handled, type Logger, type ReadLoop, type ReadLoopOptions, readLoop } from '@headway/runtime';
+import type { Acts } from './acts.ts';
 import { createAnswers } from './apply-answers.ts';
-import { assessEvidence } from './assess-evidence.ts';
+import { assessEvidence, type ReadCommit, readCommit } from './assess-evidence.ts';
 import { announce } from './feed.ts';
 import type { Duties } from './ownership.ts';
 import { createPoisoned } from './poisoned.ts';
@@ -28,6 +29,11 @@ export interface DutyParts {
   readonly log: EventLog;
   readonly logger: Logger;
   readonly signal: AbortSignal;
+  readonly acts: Acts;
+  /** Where the works that stand still are noted. */
+  readonly held: Set<string>;
+  /** How commits of evidence are read; as this version of the code does unless told. */
+  readonly readCommit?: ReadCommit;
 }
 
 type Reading = Pick<ReadLoopOptions, 'name' | 'stream' | 'filters' | 'after'>;
@@ -57,6 +63,7 @@ function startReading(
 export async function startAssessing(parts: DutyParts, duties: Duties): Promise<readonly ReadLoop[]> {
   const { log, logger } = parts;
   const owns = (partition: number) => duties.partitions.has(partition);
+  await parts.acts.known;
   const positions = createPositions(log, 'classifier');
   const known = await positions.read();
   const keys = duties.partitions.size === PARTITIONS ? [EVERY] : [...duties.partitions].map(String);
@@ -73,7 +80,7 @@ export async function startAssessing(parts: DutyParts, duties: Duties): Promise<
   const works = await loadWorks(log, owns);
   const answers = createAnswers({ works, owns, policies, signal: parts.signal });
   const turn = createTurn();
-  const poisoned = createPoisoned(logger);
+  const poisoned = createPoisoned({ log, logger, dropped: parts.acts.dropped, works: parts.held });
   const evidence = progress('evidence');
   const answeredBefore = startOf('signals');
   for await (const batch of log.newestOfEach(STREAMS.record, subjects.allSignals))
@@ -89,7 +96,13 @@ export async function startAssessing(parts: DutyParts, duties: Duties): Promise<
         filters: [subjects.allEvidence],
         after: startOf('evidence'),
       },
-      (batch) => turn.run(() => assessEvidence({ works, answers, turn, poisoned, owns, policies }, batch.messages)),
+      (batch) =>
+        turn.run(() =>
+          assessEvidence(
+            { works, answers, turn, poisoned, readCommit: parts.readCommit ?? readCommit, owns, policies },
+            batch.messages,
+          ),
+        ),
       (sequence) => evidence.note(poisoned.before(sequence)),
     ),
     startReading(

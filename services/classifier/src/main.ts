@@ -5,8 +5,9 @@ import { connectPostgresClaims } from '@headway/claims';
 import { STREAMS } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
 import { createLevel, openReadModel } from '@headway/readmodel';
-import { createHttp, runService } from '@headway/runtime';
+import { createHttp, createMetrics, runService } from '@headway/runtime';
 import { config } from './config.ts';
+import { measureClassifier } from './metrics.ts';
 import { startReplica } from './replica.ts';
 
 /** The classifier asks the store only how far the log is archived. */
@@ -42,8 +43,11 @@ runService({
     });
     scope.onClose('replica', () => replica.ended);
 
+    const metrics = createMetrics('classifier');
+    measureClassifier(metrics, replica);
     const http = createHttp({
       service: 'classifier',
+      metrics,
       logger: scope.logger,
       access: readAccessSettings(process.env),
       publicHosts: [],

@@ -1,7 +1,9 @@
 import type { Claims } from '@headway/claims';
 import type { EventLog } from '@headway/eventlog';
 import type { Logger, ReadLoop } from '@headway/runtime';
-import { startAssessing, startFeed, startSignalling } from './duties.ts';
+import { followActs } from './acts.ts';
+import type { ReadCommit } from './assess-evidence.ts';
+import { type DutyParts, startAssessing, startFeed, startSignalling } from './duties.ts';
 import { createOwnership, type Duties, noDuties, RENEWAL_SECONDS, sameDuties } from './ownership.ts';
 
 /** Wait before the duties are taken up again after a loop had to stop. */
@@ -15,6 +17,7 @@ export interface ReplicaParts {
   readonly logger: Logger;
   readonly signal: AbortSignal;
   readonly renewalSeconds?: number;
+  readonly readCommit?: ReadCommit;
   /** Whether the log is the one that was archived: nothing is written to another one. */
   readonly level?: BusLevel;
 }
@@ -36,14 +39,20 @@ export interface Replica {
   duties(): Duties;
   /** Times another process turned out to own what this one wrote. */
   fenced(): number;
+  /** Messages that each reader has not handled yet. */
+  lags(): Promise<{ readonly value: number; readonly labels: { readonly reader: string } }[]>;
+  /** Works that stand still at a message that cannot be folded. */
+  held(): number;
   readonly ended: Promise<void>;
 }
 
 export function startReplica(parts: ReplicaParts): Replica {
   const ownership = createOwnership(parts.claims, parts.holder, parts.logger);
+  const acts = followActs(parts);
   const state = {
     duties: noDuties,
     loops: [] as ReadLoop[],
+    held: new Set<string>(),
     trouble: 'taking up its duties' as string | null,
     fenced: 0,
   };
@@ -63,10 +72,14 @@ export function startReplica(parts: ReplicaParts): Replica {
     try {
       const lost = (await parts.level?.check()) ?? null;
       if (lost !== null) throw new Error(`the log has to be put back first (headway bus restore): ${lost}`);
-      await startLoops({ ...parts, signal }, duties, state.loops);
+      // Asked for before anything is read, so that no act falls in between.
+      const acted = acts.next();
+      state.held = new Set();
+      await startLoops({ ...parts, acts, held: state.held, signal }, duties, state.loops);
       state.trouble = null;
       await Promise.race([
         reviewUntilChanged(duties, signal),
+        acted,
         untilLost(signal),
         ...state.loops.map((loop) => ending(loop)),
       ]);
@@ -117,12 +130,19 @@ export function startReplica(parts: ReplicaParts): Replica {
     },
     duties: () => state.duties,
     fenced: () => state.fenced,
-    ended: live(),
+    lags: () =>
+      Promise.all(state.loops.map(async (loop) => ({ value: await loop.lag(), labels: { reader: loop.name } }))),
+    held: () => state.held.size,
+    ended: Promise.all([live(), acts.ended]).then(() => undefined),
   };
 }
 
 /** Adds each loop as it is started, so that those are known also where a later one cannot be. */
-async function startLoops(parts: ReplicaParts, duties: Duties, loops: ReadLoop[]): Promise<void> {
+async function startLoops(
+  parts: ReplicaParts & Pick<DutyParts, 'acts' | 'held'>,
+  duties: Duties,
+  loops: ReadLoop[],
+): Promise<void> {
   if (duties.partitions.size > 0) loops.push(...(await startAssessing(parts, duties)));
   if (duties.signaller) loops.push(await startSignalling(parts));
   if (duties.feed) loops.push(await startFeed(parts));

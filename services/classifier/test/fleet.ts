@@ -14,7 +14,7 @@ import type { EventLog, LogMessage } from '@headway/eventlog';
 import { createLogger } from '@headway/runtime';
 import { eventually } from '@headway/testkit';
 import { afterEach } from 'vitest';
-import { type Replica, startReplica } from '../src/replica.ts';
+import { type Replica, type ReplicaParts, startReplica } from '../src/replica.ts';
 
 export const silent = createLogger('classifier', { write: () => {} } as never);
 
@@ -23,7 +23,9 @@ export const memoryClaims = (): Claims => createMemoryClaims({ now: () => perfor
 let holders = 0;
 
 /** A replica on a log, and the way to end it as a crash would: without a last word. */
-export function replicaOn(log: EventLog, claims: Claims, options: { renewalSeconds?: number } = {}) {
+type Options = Pick<ReplicaParts, 'renewalSeconds' | 'readCommit'>;
+
+export function replicaOn(log: EventLog, claims: Claims, options: Options = {}) {
   const stopping = new AbortController();
   holders += 1;
   const replica: Replica = startReplica({
@@ -50,7 +52,7 @@ export function replicasOfTests() {
     for (const stop of stops.splice(0)) await stop();
   });
   return {
-    start: (log: EventLog, claims = memoryClaims(), options: { renewalSeconds?: number } = {}) => {
+    start: (log: EventLog, claims = memoryClaims(), options: Options = {}) => {
       const replica = replicaOn(log, claims, options);
       stops.push(replica.stop);
       return replica;

@@ -15,6 +15,8 @@ export const config = defineConfig(
     /** Where the NATS server's monitoring answers: it tells whether the server syncs before it acknowledges. */
     HEADWAY_NATS_MONITOR_URL: z.url().optional(),
     HEADWAY_POSTGRES_URL: z.string().min(1),
+    /** A file of rules for reading output (see the guide on signatures); absent = none. */
+    HEADWAY_SIGNATURE_RULES: z.string().optional(),
     /** Seconds between ticks of the monitor; 0 = this process posts none. */
     HEADWAY_TICK_SECONDS: z.coerce.number().min(0).max(86_400).default(60),
     /** Identities kept in memory between the archive and the end of the log. */

@@ -1,4 +1,12 @@
-import { type Problem, parsePosition, problem, STREAMS, type StreamPosition } from '@headway/contracts';
+import {
+  type LetterPlace,
+  letterId,
+  type Problem,
+  parsePosition,
+  problem,
+  STREAMS,
+  type StreamPosition,
+} from '@headway/contracts';
 import { ok, type Result, refused } from '@headway/kernel';
 import { ARCHIVE_READER, nowhere } from '@headway/readmodel';
 import type { ChangeWatch } from './change-watch.ts';
@@ -61,6 +69,7 @@ export function createCoverage(options: CoverageOptions): AwaitCoverage {
           const state = await reached();
           if (state === 'reached') break;
           if (state === 'lost') return refused(lost(cover.after));
+          if (state !== 'waiting') return refused(held(cover.work ?? '', state.letter));
           const left = deadline - performance.now();
           if (left <= 0 || cover.signal.aborted) return refused(notYet(cover.after, waitMs));
           await watch.next(seen, Math.min(left, LOOK_AGAIN), cover.signal);
@@ -72,7 +81,7 @@ export function createCoverage(options: CoverageOptions): AwaitCoverage {
   };
 }
 
-type Step = () => Promise<'reached' | 'waiting' | 'lost'>;
+type Step = () => Promise<'reached' | 'waiting' | 'lost' | { readonly letter: LetterPlace }>;
 
 /** One after the other: the place, then the classes, then the signals made of the classes found by then. */
 function* stepsTo(
@@ -99,6 +108,8 @@ function* stepsTo(
   if (stream !== STREAMS.evidence || depth === 'evidence') return;
   let coveredBy = 0;
   yield async () => {
+    const letter = work === null ? null : await views.letterBefore({ tenant, work, sequence });
+    if (letter !== null) return { letter };
     const by = await views.classifiedBy({ tenant, work, sequence });
     if (by === null) return 'waiting';
     coveredBy = by;
@@ -108,14 +119,22 @@ function* stepsTo(
   yield async () => ((await views.signalledUpTo(tenant)) >= coveredBy ? 'reached' : 'waiting');
 }
 
+const readStreams: readonly string[] = [STREAMS.evidence, STREAMS.record, STREAMS.acts];
+
 function readPosition(text: string): Result<StreamPosition, Problem> {
   const position = parsePosition(text);
-  return position !== null && (position.stream === STREAMS.evidence || position.stream === STREAMS.record)
+  return position !== null && readStreams.includes(position.stream)
     ? ok(position)
     : refused(
         problem('invalid_parameter', '`after` is not a position. Use one that a write has answered with, unchanged.'),
       );
 }
+
+const held = (work: string, letter: LetterPlace): Problem =>
+  problem(
+    'work_held',
+    `${JSON.stringify(work)} waits behind the dead letter ${letterId(letter)}: an operator has to retry or drop it. Read without \`after\` to see the work as it stands.`,
+  );
 
 const lost = (after: string): Problem =>
   problem('position_lost', `The log that ${after} is a place of is gone. Read again without \`after\`.`);

@@ -1,6 +1,8 @@
 import {
+  type DeadLettered,
   type EvidenceEvent,
   identityKey,
+  type OperatorAct,
   type PolicyCommit,
   parseSubject,
   type ReaderPosition,
@@ -17,7 +19,7 @@ export interface DecodedEvent {
   readonly content: string;
 }
 
-/** What a message of EVIDENCE or RECORD says. `nothing`: there is nothing in it for the read models. */
+/** What a message of EVIDENCE, RECORD or ACTS says. `nothing`: there is nothing in it for the read models. */
 export type Decoded =
   | { readonly kind: 'nothing' }
   | {
@@ -29,13 +31,18 @@ export type Decoded =
   | { readonly kind: 'policy'; readonly tenant: string; readonly record: PolicyCommit }
   | { readonly kind: 'trajectory'; readonly tenant: string; readonly work: string; readonly record: TrajectoryRecord }
   | { readonly kind: 'signals'; readonly tenant: string; readonly record: SignalsRecord }
+  | { readonly kind: 'dead-letter'; readonly tenant: string; readonly work: string; readonly letter: DeadLettered }
+  | { readonly kind: 'act'; readonly tenant: string; readonly act: OperatorAct }
   | { readonly kind: 'position'; readonly reader: string; readonly record: ReaderPosition };
+
+/** Reads a message; a parameter of what projects, so that tests can play a version of the code that reads more. */
+export type Decode = (message: ArchivedMessage) => Result<Decoded, string>;
 
 /** What was decoded before, so that a batch that is looked at twice or tried again is read once. */
 const known = new WeakMap<ArchivedMessage, Result<Decoded, string>>();
 
 /** The one boundary where bytes of the log become facts. Total: what cannot be read gives the reason as a value. */
-export function decode(message: ArchivedMessage): Result<Decoded, string> {
+export function decode(message: ArchivedMessage): ReturnType<Decode> {
   const before = known.get(message);
   if (before !== undefined) return before;
   const decoded = read(message);
@@ -66,6 +73,14 @@ function read(message: ArchivedMessage): Result<Decoded, string> {
       return isCount(body.covered) && isListOf(body.events, isRecordedEvent)
         ? ok({ ...meaning, record: body as unknown as SignalsRecord })
         : refused('`covered` or `events` does not have the shape of a signals record');
+    case 'dead-letter':
+      return isListOf(body.events, isDeadLettered) && body.events.length === 1
+        ? ok({ ...meaning, letter: body.events[0] as DeadLettered })
+        : refused('`events` does not hold one dead letter');
+    case 'act':
+      return isListOf(body.events, isAct) && body.events.length === 1
+        ? ok({ ...meaning, act: body.events[0] as OperatorAct })
+        : refused('`events` does not hold one act');
     case 'position':
       return isObject(body.positions)
         ? ok({ ...meaning, record: body as unknown as ReaderPosition })
@@ -104,6 +119,20 @@ const isEvent = (value: unknown): value is EvidenceEvent =>
   isObject(value) && isText(value.type) && isText(value.id) && isText(value.source) && isObject(value.data);
 const isRecordedEvent = (value: unknown): value is { type: string; id: string; data: object } =>
   isObject(value) && isText(value.type) && isText(value.id) && isObject(value.data);
+const isDeadLettered = (value: unknown): value is DeadLettered => {
+  if (!isRecordedEvent(value) || value.type !== 'headway.message.dead-lettered') return false;
+  const { reader, stream, generation, sequence, subject, error } = value.data as Record<string, unknown>;
+  return (
+    reader === 'classifier' &&
+    isText(stream) &&
+    isCount(generation) &&
+    isCount(sequence) &&
+    isText(subject) &&
+    isText(error)
+  );
+};
+const isAct = (value: unknown): value is OperatorAct =>
+  isRecordedEvent(value) && isText(Reflect.get(value, 'by')) && isText(Reflect.get(value, 'why'));
 function isListOf<Member>(value: unknown, is: (member: unknown) => member is Member): value is Member[] {
   return Array.isArray(value) && value.every(is);
 }

@@ -4,6 +4,7 @@ import type { LogMessage, ReadBatch } from '@headway/eventlog';
 import { ARCHIVE_READER, type Changes, nowhere, type ReaderPlace } from '@headway/readmodel';
 import { type Handled, handled, type Logger, type ReadLoopEnd, readLoop } from '@headway/runtime';
 import type { ChangeWatch } from './change-watch.ts';
+import type { Decode } from './decode.ts';
 import type { Ports } from './ports.ts';
 import { createProjection, goOnFrom, type StreamProjection } from './reader.ts';
 
@@ -14,7 +15,8 @@ export interface FollowOptions {
   readonly ports: Pick<Ports, 'log' | 'writer'>;
   readonly stream: StreamName;
   readonly filters: readonly string[];
-  readonly apply: (changes: Changes, messages: readonly LogMessage[]) => Promise<void>;
+  readonly apply: (changes: Changes, messages: readonly LogMessage[], decode: Decode) => Promise<void>;
+  readonly decode: Decode;
   /** Says whether a batch may be projected now; the reason why not otherwise. */
   readonly ready?: (messages: readonly LogMessage[]) => Promise<string | null>;
   readonly watch: ChangeWatch;
@@ -36,13 +38,22 @@ export interface FollowerState {
   readonly caughtUp: boolean;
   /** The end of the stream was reached once since the start. */
   readonly everCaughtUp: boolean;
+  /** Batches whose messages another process had projected already, while this one was at it. */
+  readonly fenced: number;
   /** Why it does not get on right now; `null` = it does. */
   readonly heldUp: string | null;
 }
 
 /** Projects one stream for ever, strictly in order, from the stored position on. */
 export function follow(options: FollowOptions): Follower {
-  const state = { place: nowhere, generation: null, caughtUp: false, everCaughtUp: false, heldUp: null } as Running;
+  const state = {
+    place: nowhere,
+    generation: null,
+    caughtUp: false,
+    everCaughtUp: false,
+    fenced: 0,
+    heldUp: null,
+  } as Running;
   return { state: () => ({ ...state }), ended: run(options, state) };
 }
 
@@ -76,8 +87,11 @@ async function readFromStored(options: FollowOptions, state: Running): Promise<R
     stream,
     created: described.created,
     from: stored,
-    apply: options.apply,
+    apply: (changes, messages) => options.apply(changes, messages, options.decode),
     onCommit: () => watch.notify(),
+    onFenced: () => {
+      state.fenced += 1;
+    },
   });
   Object.assign(state, { place: stored, generation: described.generation, heldUp: null });
   const loop = readLoop({

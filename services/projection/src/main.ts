@@ -2,12 +2,13 @@ import { readAccessSettings } from '@headway/access';
 import type { StreamName } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
 import { openReadModel } from '@headway/readmodel';
-import { createHttp, runService } from '@headway/runtime';
+import { createHttp, createMetrics, runService } from '@headway/runtime';
 import { createChangeWatch } from './change-watch.ts';
 import { config } from './config.ts';
 import { createCoverage } from './coverage.ts';
+import { measureProjection } from './metrics.ts';
 import { project } from './projection.ts';
-import { mountReading } from './routes/mount.ts';
+import { mountOperating, mountReading } from './routes/mount.ts';
 
 /** Joins the ports with their adapters: the log is JetStream, the read models are in Postgres. */
 runService({
@@ -29,12 +30,20 @@ runService({
     scope.onClose('the log', () => log.close());
 
     const watch = createChangeWatch();
-    const ports = { log, writer: model.writer, views: model.views, ping: model.ping };
+    const ports = { log, writer: model.writer, views: model.views, rebuilds: model.rebuilds, ping: model.ping };
     const projecting = project({ ports, watch, logger: scope.logger, signal: scope.signal });
     scope.onClose('projecting', () => projecting.ended);
 
+    const endOf = (stream: string) =>
+      log.describe(stream as StreamName).then(
+        ({ lastSequence }) => lastSequence,
+        () => null,
+      );
+    const metrics = createMetrics('projection');
+    measureProjection(metrics, { views: model.views, projecting, endOf });
     const http = createHttp({
       service: 'projection',
+      metrics,
       logger: scope.logger,
       access,
       checks: {
@@ -43,13 +52,10 @@ runService({
       },
       publicHosts: settings.HEADWAY_PUBLIC_HOSTS,
     });
-    const endOf = (stream: string) =>
-      log.describe(stream as StreamName).then(
-        ({ lastSequence }) => lastSequence,
-        () => null,
-      );
     const covered = createCoverage({ views: model.views, watch, generationOf: projecting.generationOf, endOf });
-    mountReading(http, { views: model.views, watch, covered });
+    const reading = { views: model.views, watch, covered };
+    mountReading(http, reading);
+    mountOperating(http, { ...reading, log, projecting, endOf });
     scope.onClose('HTTP', () => http.close());
     const url = await http.listen({ host: settings.HEADWAY_HOST, port: settings.HEADWAY_PORT });
     scope.announce({ url });

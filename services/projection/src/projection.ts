@@ -1,11 +1,14 @@
-import { STREAMS } from '@headway/contracts';
-import type { LogMessage } from '@headway/eventlog';
+import { type GapReport, STREAMS, type StreamName, subjects } from '@headway/contracts';
 import type { Checks, Logger } from '@headway/runtime';
+import { applyActs } from './apply/acts.ts';
 import { applyEvidence } from './apply/evidence.ts';
 import { applyRecord, evidenceSpokenOf } from './apply/record.ts';
 import type { ChangeWatch } from './change-watch.ts';
+import { type Decode, decode as decodeMessage } from './decode.ts';
 import { type Follower, follow } from './follower.ts';
+import { scanForGaps } from './gap-scanner.ts';
 import type { Ports } from './ports.ts';
+import { rebuilding } from './rebuild.ts';
 
 /** How long a record waits for the evidence it speaks of, before it is looked at again. Milliseconds. */
 const EVIDENCE_WAIT = 5_000;
@@ -15,11 +18,15 @@ const LOOK_AGAIN = 250;
 export interface Projecting {
   readonly evidence: Follower;
   readonly record: Follower;
+  readonly acts: Follower;
   /** What has to be ready before this service answers. */
   readonly checks: Checks;
   /** The generation of a stream as the log has it now; `null` while that is not known. */
   generationOf(stream: string): number | null;
-  /** Settles when both have ended. */
+  readonly followers: readonly { readonly stream: StreamName; readonly follower: Follower }[];
+  gaps(): readonly GapReport[];
+  readonly rebuilds: Ports['rebuilds'];
+  /** Settles when all have ended. */
   readonly ended: Promise<void>;
 }
 
@@ -28,32 +35,41 @@ export interface ProjectingOptions {
   readonly watch: ChangeWatch;
   readonly logger: Logger;
   readonly signal: AbortSignal;
+  /** How messages are read; as this version of the code does unless told. */
+  readonly decode?: Decode;
 }
 
-/** Follows both streams, each from its own stored position. */
-export function project({ ports, watch, logger, signal }: ProjectingOptions): Projecting {
+/** Follows the streams, each from its own stored position. */
+export function project(options: ProjectingOptions): Projecting {
+  const { ports, watch, logger, signal, decode = decodeMessage } = options;
+  const shared = { ports, watch, logger, signal, decode };
   const evidence = follow({
-    ports,
+    ...shared,
     stream: STREAMS.evidence,
     filters: ['evidence.>'],
     apply: applyEvidence,
-    watch,
-    logger,
-    signal,
   });
   const record = follow({
-    ports,
+    ...shared,
     stream: STREAMS.record,
     filters: ['record.>'],
     apply: applyRecord,
-    ready: (messages) => evidenceFirst(evidence, watch, messages, signal),
-    watch,
-    logger,
-    signal,
+    ready: (messages) => evidenceFirst(evidence, watch, evidenceSpokenOf(messages, decode), signal),
   });
+  const acts = follow({ ...shared, stream: STREAMS.acts, filters: [subjects.allActs], apply: applyActs });
+  const followers = [
+    { stream: STREAMS.evidence, follower: evidence },
+    { stream: STREAMS.record, follower: record },
+    { stream: STREAMS.acts, follower: acts },
+  ];
+  const scanner = scanForGaps({ ports, streams: followers.map(({ stream }) => stream), logger, signal });
   return {
     evidence,
     record,
+    acts,
+    followers,
+    gaps: scanner.reports,
+    rebuilds: ports.rebuilds,
     checks: {
       postgres: async () => {
         await ports.ping();
@@ -61,9 +77,14 @@ export function project({ ports, watch, logger, signal }: ProjectingOptions): Pr
       },
       evidence: () => readiness(evidence),
       record: () => readiness(record),
+      acts: () => readiness(acts),
+      // A gap is told, and does not keep anybody from reading what is there.
+      gaps: () => ({ ready: true, detail: { streams: scanner.reports() } }),
     },
-    generationOf: (stream) => (stream === STREAMS.record ? record : evidence).state().generation,
-    ended: Promise.all([evidence.ended, record.ended]).then(() => undefined),
+    generationOf: (stream) => followers.find((one) => one.stream === stream)?.follower.state().generation ?? null,
+    ended: Promise.all([evidence.ended, record.ended, acts.ended, scanner.ended, rebuilding(shared)]).then(
+      () => undefined,
+    ),
   };
 }
 
@@ -74,10 +95,9 @@ export function project({ ports, watch, logger, signal }: ProjectingOptions): Pr
 async function evidenceFirst(
   evidence: Follower,
   watch: ChangeWatch,
-  messages: readonly LogMessage[],
+  spokenOf: number,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const spokenOf = evidenceSpokenOf(messages);
   const deadline = performance.now() + EVIDENCE_WAIT;
   for (let seen = watch.told; evidence.state().place.sequence < spokenOf; seen = watch.told) {
     if (performance.now() > deadline || signal.aborted)

@@ -29,6 +29,8 @@ export interface ProjectionOptions {
   readonly apply: (changes: Changes, messages: readonly LogMessage[]) => Promise<void>;
   /** Called after each commit. */
   readonly onCommit: (change: number) => void;
+  /** Called when another process turns out to have moved the position: nothing was written. */
+  readonly onFenced?: () => void;
 }
 
 export function createProjection(options: ProjectionOptions): StreamProjection {
@@ -73,7 +75,7 @@ async function moveOver(
 }
 
 async function move(
-  { writer, stream, created, onCommit }: ProjectionOptions,
+  { writer, stream, created, onCommit, onFenced }: ProjectionOptions,
   from: ReaderPlace,
   messages: readonly LogMessage[],
   apply: ProjectionOptions['apply'],
@@ -83,7 +85,10 @@ async function move(
   const step = await writer.advance({ reader: ARCHIVE_READER, stream, from, to }, (changes) =>
     apply(changes, messages),
   );
-  if (step.outcome === 'fenced') return step.at;
+  if (step.outcome === 'fenced') {
+    onFenced?.();
+    return step.at;
+  }
   onCommit(step.change);
   return to;
 }

@@ -4,6 +4,7 @@ import { eventually, startPostgres, type TestPostgres } from '@headway/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { applyEvidence } from '../src/apply/evidence.ts';
 import { applyRecord } from '../src/apply/record.ts';
+import { decode } from '../src/decode.ts';
 import { createProjection } from '../src/reader.ts';
 import { assessed, assessment, attempt, evidence, fact, raised, signallerAt, signals, trajectory } from './records.ts';
 import { contents, emptyTables, type Rig, startRig } from './rig.ts';
@@ -176,7 +177,14 @@ async function deliverAll({ log, model }: Rig): Promise<void> {
       expect(tries).toBeLessThan(3);
       try {
         const from = await model.writer.place('projection', stream);
-        const projection = createProjection({ writer: model.writer, stream, created, from, apply, onCommit: () => {} });
+        const projection = createProjection({
+          writer: model.writer,
+          stream,
+          created,
+          from,
+          apply: (changes, batch) => apply(changes, batch, decode),
+          onCommit: () => {},
+        });
         await projection.project(messages);
         done = true;
       } catch (error) {

@@ -3,6 +3,7 @@ import { startPostgres, type TestPostgres } from '@headway/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { applyEvidence } from '../src/apply/evidence.ts';
 import { applyRecord } from '../src/apply/record.ts';
+import { decode } from '../src/decode.ts';
 import { createProjection } from '../src/reader.ts';
 import { assessed, assessment, attempt, evidence, fact, raised, signallerAt, signals, trajectory } from './records.ts';
 import { type Rig, startRig } from './rig.ts';
@@ -36,7 +37,14 @@ async function deliverTwice({ log, model }: Rig): Promise<void> {
     const messages = [];
     for (let at = 1; at <= lastSequence; at += 1) messages.push((await log.at(stream, at)) ?? expect.fail('a gap'));
     const from = await model.writer.place('projection', stream);
-    const projection = createProjection({ writer: model.writer, stream, created, from, apply, onCommit: () => {} });
+    const projection = createProjection({
+      writer: model.writer,
+      stream,
+      created,
+      from,
+      apply: (changes, batch) => apply(changes, batch, decode),
+      onCommit: () => {},
+    });
     expect(await projection.project(messages)).toEqual({ outcome: 'projected' });
     expect(await projection.project(messages)).toEqual({ outcome: 'projected' });
   }
@@ -121,17 +129,19 @@ describe('evidence', () => {
     const broken = Buffer.from('{"v":1,"events":[');
     await on.say(
       { subject: subjects.evidence('default', 'W-1'), payload: broken },
-      { subject: subjects.evidence('default', 'W-1'), payload: Buffer.from([0xff, 0xfe]) },
-      { subject: subjects.evidence('default', 'W-1'), payload: Buffer.from('{"v":2}') },
+      { subject: subjects.evidence('default', 'W-2'), payload: Buffer.from([0xff, 0xfe]) },
+      { subject: subjects.evidence('default', 'W-3'), payload: Buffer.from('{"v":2}') },
       { subject: 'evidence.99.default.W-1', payload: Buffer.from('{}') },
       { subject: subjects.tick(0), payload: Buffer.from('{"v":1,"events":[]}') },
-      evidence('W-1', [attempt()]),
+      evidence('W-4', [attempt()]),
     );
     await deliverTwice(on);
-    const letters = await on.sql<{ sequence: string; error: string }>('select * from headway.dead_letters order by id');
+    const letters = await on.sql<{ sequence: string; error: string }>(
+      'select * from headway.dead_letters order by sequence',
+    );
     expect(letters.map(({ sequence }) => Number(sequence))).toEqual([1, 2, 3, 4]);
     expect(letters[0]?.error).toContain('not JSON');
-    expect(await timelineOf(on)).toHaveLength(1);
+    expect(await timelineOf(on, 'W-4')).toHaveLength(1);
     const archived = await on.sql<{ payload: Buffer }>('select payload from headway.archive order by sequence');
     expect(archived).toHaveLength(6);
     expect(archived[0]?.payload.equals(broken)).toBe(true);

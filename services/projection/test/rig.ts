@@ -1,8 +1,9 @@
 import { createMemoryLog, createMemoryStreams, type EventLog, type NewMessage } from '@headway/eventlog';
-import { migrate, openPool, openReadModel, type ReadModel } from '@headway/readmodel';
+import { migrate, openPool, openReadModel, type ReadModel, type Rebuilds } from '@headway/readmodel';
 import { createLogger, type Logger } from '@headway/runtime';
 import { eventually, startPostgres, type TestPostgres } from '@headway/testkit';
 import { createChangeWatch } from '../src/change-watch.ts';
+import type { Decode } from '../src/decode.ts';
 import { type Projecting, project } from '../src/projection.ts';
 
 /** A projection over a log in memory and a Postgres of its own. */
@@ -18,8 +19,10 @@ export interface Rig {
   /** Appends, and answers with the last sequence. */
   say(...messages: NewMessage[]): Promise<number>;
   /** Runs the projection until both streams are projected to their ends, then goes on. */
-  project(): Projecting;
-  settled(): Promise<void>;
+  project(decode?: Decode): Projecting;
+  /** Ends what `project` began; another version of the code may go on. */
+  endProjecting(): Promise<void>;
+  settled(within?: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -42,6 +45,9 @@ export const emptyTables = ({ sql }: Pick<Rig, 'sql'>) =>
       'archive',
       'identities',
       'dead_letters',
+      'holds',
+      'waiting',
+      'rebuilds',
       'works',
       'timeline',
       'signals',
@@ -52,23 +58,29 @@ export const emptyTables = ({ sql }: Pick<Rig, 'sql'>) =>
       'policies',
     ]
       .map((table) => `delete from headway.${table}`)
+      .concat('update headway.projections set generation = 1')
       .join(';'),
   );
 
 export async function startRig(
   server?: TestPostgres,
-  options: { model?: (url: string) => ReadModel } = {},
+  options: {
+    model?: (url: string) => ReadModel;
+    /** One that exists already: its owner closes it. */
+    log?: EventLog;
+    rebuilds?: (inner: Rebuilds) => Rebuilds;
+  } = {},
 ): Promise<Rig> {
   const own = server ?? (await startPostgres());
   const url = await emptyDatabase(own);
   const model = (options.model ?? ((at) => openReadModel({ url: at })))(url);
   const reader = openPool({ url, connections: 2, name: 'test' });
   const streams = createMemoryStreams();
-  const log = createMemoryLog({ streams });
+  const log = options.log ?? createMemoryLog({ streams });
   const watch = createChangeWatch();
   const logger = createLogger('test');
   logger.level = 'silent';
-  const stopping = new AbortController();
+  let stopping = new AbortController();
   const running: Projecting[] = [];
   const sql = async <Row extends object>(text: string, values: unknown[] = []) =>
     (await reader.query<Row>(text, values)).rows;
@@ -90,20 +102,32 @@ export async function startRig(
       }
       return sequence;
     },
-    project() {
+    project(decode) {
       const projecting = project({
-        ports: { log, writer: model.writer, views: model.views, ping: model.ping },
+        ports: {
+          log,
+          writer: model.writer,
+          views: model.views,
+          rebuilds: options.rebuilds?.(model.rebuilds) ?? model.rebuilds,
+          ping: model.ping,
+        },
         watch,
         logger,
         signal: stopping.signal,
+        ...(decode === undefined ? {} : { decode }),
       });
       running.push(projecting);
       return projecting;
     },
-    async settled() {
+    async endProjecting() {
+      stopping.abort();
+      await Promise.all(running.splice(0).map(({ ended }) => ended));
+      stopping = new AbortController();
+    },
+    async settled(within = 20_000) {
       await eventually(
         async () => {
-          for (const stream of ['EVIDENCE', 'RECORD'] as const) {
+          for (const stream of ['EVIDENCE', 'RECORD', 'ACTS'] as const) {
             const { lastSequence, generation } = await log.describe(stream);
             const at = await sql<{ sequence: string; generation: number }>(
               `select sequence, generation from headway.positions where reader = 'projection' and stream = $1`,
@@ -114,13 +138,13 @@ export async function startRig(
           }
           return true;
         },
-        { what: 'projection of everything', within: 20_000 },
+        { what: 'projection of everything', within },
       );
     },
     async stop() {
       stopping.abort();
       await Promise.all(running.map(({ ended }) => ended));
-      await log.close();
+      if (options.log === undefined) await log.close();
       await model.close();
       await emptyTables({ sql });
       spare.set(own, [...(spare.get(own) ?? []), url]);
@@ -143,15 +167,15 @@ export async function contents({ sql }: Pick<Rig, 'sql'>): Promise<unknown> {
     policies: 'select * from headway.policies order by tenant, version',
     identities: 'select * from headway.identities order by generation, sequence, work',
     archive: 'select * from headway.archive order by stream, generation, sequence',
-    letters: 'select * from headway.dead_letters order by stream, generation, sequence',
+    letters: 'select * from headway.dead_letters order by reader, stream, generation, sequence',
+    holds: 'select * from headway.holds order by aggregate',
+    waiting: 'select * from headway.waiting order by aggregate, stream, generation, sequence',
     positions: 'select reader, stream, generation, sequence from headway.positions order by reader, stream',
   };
   const all: Record<string, unknown> = {};
   for (const [name, text] of Object.entries(tables)) {
     const rows = await sql<Record<string, unknown>>(text);
-    all[name] = rows.map(({ change: _change, entry: _entry, id, ...row }) =>
-      name === 'letters' ? row : { ...row, ...(id === undefined ? {} : { id }) },
-    );
+    all[name] = rows.map(({ change: _change, entry: _entry, ...row }) => row);
   }
   return all;
 }

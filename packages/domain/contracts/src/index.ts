@@ -1,4 +1,6 @@
+export * from './acts.ts';
 export * from './api.ts';
+export * from './dead-letters.ts';
 export * from './effects.ts';
 export * from './evidence.ts';
 export * from './identity.ts';
@@ -8,6 +10,7 @@ export * from './problems.ts';
 export * from './read-event.ts';
 export * from './records.ts';
 export * from './report.ts';
+export * from './signature-rules.ts';
 export * from './subjects.ts';
 export * from './trajectory.ts';
 export * from './version.ts';

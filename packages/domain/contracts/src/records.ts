@@ -1,3 +1,5 @@
+import type { ActCommit } from './acts.ts';
+import type { DeadLetterRecord } from './dead-letters.ts';
 import type { EvidenceEvent, MonitorTicked } from './evidence.ts';
 import type { PolicyCommit } from './policy.ts';
 import type { SignalEvent, TrajectoryEvent } from './trajectory.ts';
@@ -70,6 +72,8 @@ export interface ReaderPosition {
 
 export const encodeRecord = (
   record:
+    | ActCommit
+    | DeadLetterRecord
     | EvidenceCommit
     | TickCommit
     | PolicyCommit

@@ -69,6 +69,8 @@ export const subjects = {
   /** What an operator did. */
   act: (tenant: string) => `act.${encodeToken(tenant)}`,
   allActs: 'act.>',
+  /** The classifier cannot fold a message into a work. */
+  deadLetter: (tenant: string, work: string) => `record.deadletter.${encodeToken(tenant)}.${encodeToken(work)}`,
   feed: {
     assessment: (tenant: string, work: string) => `trajectory.assessment.${encodeToken(tenant)}.${encodeToken(work)}`,
     signal: (tenant: string, kind: string, workOrPrefix: string) =>
@@ -78,13 +80,15 @@ export const subjects = {
   },
 } as const;
 
-/** What a subject of EVIDENCE or RECORD says, or `null` where it is none of ours. */
+/** What a subject of EVIDENCE, RECORD or ACTS says, or `null` where it is none of ours. */
 export type SubjectMeaning =
   | { kind: 'evidence'; partition: number; tenant: string; work: string }
   | { kind: 'tick'; partition: number }
   | { kind: 'policy'; tenant: string }
   | { kind: 'trajectory'; tenant: string; work: string }
   | { kind: 'signals'; tenant: string }
+  | { kind: 'dead-letter'; tenant: string; work: string }
+  | { kind: 'act'; tenant: string }
   | { kind: 'position'; reader: string }
   | { kind: 'gap' };
 
@@ -99,9 +103,12 @@ export function parseSubject(subject: string): SubjectMeaning | null {
     if (fourth === undefined) return third === 'tick' ? { kind: 'tick', partition } : null;
     return { kind: 'evidence', partition, tenant: decodeToken(third), work: decodeToken(fourth) };
   }
+  if (family === 'act' && third === undefined) return { kind: 'act', tenant: decodeToken(second) };
   if (family !== 'record' || third === undefined) return null;
   if (second === 'trajectory' && fourth !== undefined)
     return { kind: 'trajectory', tenant: decodeToken(third), work: decodeToken(fourth) };
+  if (second === 'deadletter' && fourth !== undefined)
+    return { kind: 'dead-letter', tenant: decodeToken(third), work: decodeToken(fourth) };
   if (fourth !== undefined) return null;
   if (second === 'signals') return { kind: 'signals', tenant: decodeToken(third) };
   if (second === 'position') return { kind: 'position', reader: decodeToken(third) };

@@ -32,5 +32,5 @@ export function fold<State, Event>(
 
 /** Marks the end of a switch over a closed union: the compiler fails where a case is missing. */
 export function unreachable(value: never): never {
-  throw new Error(`unreachable: ${JSON.stringify(value)}`);
+  throw new TypeError(`unreachable: ${JSON.stringify(value)}`);
 }

@@ -1,13 +1,27 @@
 import { outputLimits } from './limits.ts';
 
-/** Splits chunks of bytes or text into lines. Memory is one line of at most `lineChars`, whatever comes. */
+/**
+ * Splits chunks of bytes or text into lines. Memory is one line of at most `lineChars`, whatever comes: a longer line is
+ * given when so much of it is there, and its further pieces as what they are.
+ */
 export class LineSplitter {
   readonly #decoder = new TextDecoder('utf-8');
   readonly #onLine: (line: string) => void;
+  readonly #onMore: (piece: string) => void;
+  readonly #skips: (text: string, from: number, to: number) => boolean;
   #pending = '';
+  /** The line at hand was given already; what comes up to its end are further pieces. */
+  #given = false;
 
-  constructor(onLine: (line: string) => void) {
+  /** `skips` is asked whether a line, between two places of a text, may be left out unseen. */
+  constructor(
+    onLine: (line: string) => void,
+    onMore: (piece: string) => void,
+    skips: (text: string, from: number, to: number) => boolean,
+  ) {
+    this.#skips = skips;
     this.#onLine = onLine;
+    this.#onMore = onMore;
   }
 
   push(chunk: Uint8Array | string): void {
@@ -25,55 +39,47 @@ export class LineSplitter {
     const text = chunk.includes('\r') ? chunk.replaceAll('\r', '\n') : chunk;
     let from = 0;
     for (let to = text.indexOf('\n'); to !== -1; to = text.indexOf('\n', from)) {
-      const piece = text.slice(from, Math.min(to, from + outputLimits.lineChars));
-      if (this.#pending === '') {
-        this.#onLine(piece);
-      } else {
-        this.#hold(piece);
+      if (this.#pending === '' && !this.#given && to - from <= outputLimits.lineChars && this.#skips(text, from, to)) {
+        from = to + 1;
+        continue;
+      }
+      this.#piece(text, from, to);
+      if (this.#given) this.#given = false;
+      else {
         this.#onLine(this.#pending);
         this.#pending = '';
       }
       from = to + 1;
     }
-    this.#hold(text.slice(from, from + outputLimits.lineChars));
+    if (from < text.length) this.#piece(text, from, text.length);
   }
 
-  #hold(piece: string): void {
-    const room = outputLimits.lineChars - this.#pending.length;
-    if (room > 0 && piece !== '') this.#pending += piece.slice(0, room);
+  #piece(text: string, from: number, to: number): void {
+    if (this.#given) {
+      if (to > from) this.#onMore(text.slice(from, to));
+      return;
+    }
+    const end = Math.min(to, from + outputLimits.lineChars - this.#pending.length);
+    const piece = text.slice(from, end);
+    this.#pending = this.#pending === '' ? piece : this.#pending + piece;
+    if (end === to) return;
+    this.#onLine(this.#pending);
+    this.#pending = '';
+    this.#given = true;
+    this.#onMore(text.slice(end, to));
   }
 }
 
 // Each alternative ends at the next escape at the latest, so that a row of unfinished sequences is read once.
 const ansi =
   // oxlint-disable-next-line no-control-regex -- terminals speak in control characters
-  /\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~]?)|\x9b[0-?]*[ -/]*[@-~]?/g;
+  /\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~]?)|\x9b[0-?]*[ -/]*[@-~]?/g;
 // oxlint-disable-next-line no-control-regex -- these are what is taken out
 const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028\u2029\ufeff\ufffd]+/g;
 
-/** What CI systems and multiplexers put before a line: times, streams, group markers. */
-const prefixes = [
-  /^section_(?:start|end):\d+:[\w.-]*(?:\[[^\]]{0,80}\])?/,
-  /^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE]\+?)?[ \t]?/,
-  /^\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?[ \t]/,
-  /^#\d{1,4} \d{1,6}\.\d{1,4} /,
-  /^##\[(?:error|warning|group|endgroup|section|debug|command)\]/,
-  /^::(?:group|endgroup|debug|notice)\b[^:]{0,200}::/,
-] as const;
-const mayBePrefixed = /^(?:\[?\d\d|#\d|##\[|::|section_)/;
-const annotation = /^::error(?: ([^:]{0,400}))?::/;
+/** Without escapes and control characters. */
+export const plainText = (raw: string): string =>
+  (raw.includes('\x1b') || raw.includes('\x9b') ? raw.replace(ansi, '') : raw).replace(controls, '');
 
-/** A line as a person reads it: without escapes, control characters and what the CI system put before it. */
-export function cleanLine(raw: string): string {
-  let line = raw;
-  if (line.includes('\x1b') || line.includes('\x9b')) line = line.replace(ansi, '');
-  line = line.replace(controls, '').trimEnd();
-  if (!mayBePrefixed.test(line)) return line;
-  for (const prefix of prefixes) line = line.replace(prefix, '');
-  const annotated = annotation.exec(line);
-  if (annotated !== null) {
-    const file = /file=([^,]{1,300})/.exec(annotated[1] ?? '')?.[1];
-    line = `${file === undefined ? '' : `${file}: `}error: ${line.slice(annotated[0].length)}`;
-  }
-  return line;
-}
+/** The same text apart from the chunk it was cut from, which it would keep in memory as long as itself. */
+export const detached = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le');

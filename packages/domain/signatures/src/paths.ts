@@ -18,7 +18,7 @@ export function createPaths(known: readonly string[] = []): Paths {
     root: learn,
     short(path) {
       const plain = slashed(path.replace(placeAtEnd, ''));
-      if (!isAbsolute(plain)) return plain.replace(/^(?:\.\/)+/, '');
+      if (!isAbsolute(plain)) return plain.replace(/^(?:\.{1,2}\/){1,32}/, '');
       const root = roots.find((folder) => plain.startsWith(`${folder}/`));
       return root === undefined ? shortPath(plain) : plain.slice(root.length + 1);
     },

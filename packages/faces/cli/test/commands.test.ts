@@ -252,11 +252,41 @@ test('signature reads standard input without any server', async () => {
   );
   expect(JSON.parse(ran.stdout.toString())).toEqual({
     outcome: 'failed',
-    tool: null,
+    tool: 'node:test',
     signature: expect.stringMatching(/^[0-9a-f]{64}$/),
-    failures: [{ key: '✖ b', message: '✖ b (3ms)' }],
+    failures: [{ key: 'b', message: '✖ b (3ms)' }],
   });
   expect((await cli().run(['signature', '--gate', 'test'], '')).code).toBe(2);
+});
+
+describe('signature --explain', () => {
+  const output = '✔ error: passes (1ms)\n✖ b (3ms)\nError: connect ECONNRESET 127.0.0.1:40112\n';
+  const args = ['signature', '--gate', 'test', '--exit-code', '1', '--explain'];
+  test('says who read each line that counted, its key and what was masked', async () => {
+    const ran = await cli({ url: 'http://127.0.0.1:9' }).run(args, output);
+    const text = ran.stdout.toString();
+    expect(text).toMatch(/outcome {4}failed: the output names what fails/);
+    expect(text).toMatch(/end {2}node:test {4}✖ b \(3ms\)\n {9}key {10}b\n/);
+    expect(text).not.toContain('passes');
+  });
+  test('answers in JSON too', async () => {
+    const masked = 'Error: connect ECONNRESET 127.0.0.1:40112\n';
+    const ran = await cli({ url: 'http://127.0.0.1:9' }).run([...args, '--json'], masked);
+    expect(JSON.parse(ran.stdout.toString())).toMatchObject({
+      why: 'outage',
+      lines: [{ line: 1, reader: 'masking', keys: ['Error: connect ECONNRESET 127.0.0.1:<port>'], masked: ['<port>'] }],
+    });
+  });
+  test('takes rules of one’s own, and refuses those that cannot be used', async () => {
+    const file = join(scratchFolder(), 'rules.json');
+    writeFileSync(file, JSON.stringify({ rules: [{ id: 'db', pattern: 'migration (?P<key>\\S+) failed' }] }));
+    const good = await cli({ url: 'http://127.0.0.1:9' }).run([...args, '--rules', file], 'migration 7 failed\n');
+    expect(good.stdout.toString()).toMatch(/1 {2}rules {8}migration 7 failed\n {9}key {10}db: 7/);
+    writeFileSync(file, '{"rules":[{"id":"db","pattern":"("}]}');
+    const bad = await cli({ url: 'http://127.0.0.1:9' }).run([...args, '--rules', file], 'x\n');
+    expect(bad.code).toBe(2);
+    expect(bad.stderr.toString()).toMatch(/invalid_rules: .*\/rules\/0\/pattern/);
+  });
 });
 
 describe('classify', () => {

@@ -112,7 +112,7 @@ describe('what is reported', () => {
     expect(event.value.data).toMatchObject({
       stage: 'done',
       outcome: 'failed',
-      failures: [{ key: '✖ adds' }],
+      failures: [{ key: 'adds' }],
       base: git('rev-parse', 'HEAD'),
       diff: { files: [{ path: 'a.txt' }], added: 1, removed: 2 },
     });

@@ -1,10 +1,13 @@
 import type {
+  ActRequest,
+  DeadLetterView,
   EventsAnswer,
   FleetReport,
   Page,
   PoliciesView,
   PolicyAnswer,
   PositionText,
+  ProjectionView,
   RecoverView,
   SignalView,
   TimelineEntry,
@@ -75,10 +78,24 @@ export interface Client {
   policies(options?: ReadOptions): Promise<Answer<PoliciesView>>;
   /** Needs the operator token. The same change twice is one. */
   setPolicy(change: object): Promise<Answer<PolicyAnswer>>;
+  deadLetters(options?: PageOptions & { readonly state?: string | undefined }): Promise<Answer<Page<DeadLetterView>>>;
+  deadLetter(letter: string, options?: ReadOptions): Promise<Answer<DeadLetterView>>;
+  /** As an operator. What follows shows in views that cover the position. */
+  actOnDeadLetter(letter: string, verb: 'retry' | 'drop', request: Asking): Promise<Answer<Acted>>;
+  projections(options?: ReadOptions): Promise<Answer<{ readonly items: readonly ProjectionView[] }>>;
+  /** As an operator. */
+  rebuild(projection: string, verb: 'begin' | 'cancel', request: Asking): Promise<Answer<Acted>>;
   /** The live stream, resumed after interruptions. Ends on abort, on a refusal, or when it was given up. */
   stream(options: StreamOptions): AsyncIterable<StreamItem>;
   readiness(): Promise<Answer<Readiness>>;
   readonly effects: EffectsClient;
+}
+
+export type Asking = Pick<ActRequest, 'why'> & { readonly as?: string | undefined };
+
+export interface Acted {
+  readonly act: string;
+  readonly position: PositionText;
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -124,6 +141,9 @@ export function createClient(options: ClientOptions): Client {
   const post = (type: string, body: string): Promise<Answer<EventsAnswer>> =>
     json('v1/events', {}, { method: 'POST', headers: { 'content-type': type }, body });
 
+  const act = (path: string, request: Asking): Promise<Answer<Acted>> =>
+    json(path, {}, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(request) });
+
   return {
     effects: effectsClient(json),
     report: (events) => post('application/cloudevents-batch+json', JSON.stringify(events)),
@@ -148,6 +168,12 @@ export function createClient(options: ClientOptions): Client {
         {},
         { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(change) },
       ),
+    deadLetters: (query = {}) => json('v1/deadletters', { ...query }),
+    deadLetter: (letter, query = {}) => json(`v1/deadletters/${encodeURIComponent(letter)}`, { ...query }),
+    actOnDeadLetter: (letter, verb, request) => act(`v1/deadletters/${encodeURIComponent(letter)}/${verb}`, request),
+    projections: (query = {}) => json('v1/projections', { ...query }),
+    rebuild: (projection, verb, request) =>
+      act(`v1/projections/${encodeURIComponent(projection)}/rebuild${verb === 'cancel' ? '/cancel' : ''}`, request),
     async brief(work, query = {}) {
       const answer = await ask(`v1/works/${encodeURIComponent(work)}/brief`, { ...query });
       if (!answer.ok) return answer;

@@ -24,6 +24,7 @@ const modules = [
   'browser/fleet-page',
   'browser/work-page',
   'browser/report-page',
+  'browser/letters-page',
 ] as const;
 
 const made = new Map<string, Asset>();
@@ -75,12 +76,13 @@ export const paths = {
     'style',
     'css',
     'text/css; charset=utf-8',
-    text('./style/frame.css') + text('./style/fleet.css') + text('./style/work.css') + text('./style/report.css'),
+    ['frame', 'fleet', 'work', 'report', 'letters'].map((name) => text(`./style/${name}.css`)).join(''),
   ),
   icon: add('icon', 'svg', 'image/svg+xml', text('./style/icon.svg')),
   fleetScript: script('browser/fleet-page'),
   workScript: script('browser/work-page'),
   reportScript: script('browser/report-page'),
+  lettersScript: script('browser/letters-page'),
   modulePreloads: modules.filter((name) => !name.endsWith('-page')).map(script),
 } as const;
 

@@ -4,6 +4,8 @@ import type { ArchiveTable, Database } from './tables.ts';
 import { findIdentities } from './write/identities.ts';
 import { ARCHIVE_READER, type Place, readPlace } from './write/positions.ts';
 
+/** Bytes of payload fetched from the archive at once; a single larger message still comes alone. */
+const PAGE_BYTES = 8 * 1024 * 1024;
 /** Messages fetched from the archive at once. */
 export const ARCHIVE_PAGE = 500;
 
@@ -26,6 +28,53 @@ export const identityArchive = (db: Kysely<Database>): IdentityArchive => ({
   },
 });
 
+/** Archived messages by where they stand, in the order given; what is not there is left out. */
+export async function readArchived(
+  db: Kysely<Database>,
+  places: readonly { readonly stream: string; readonly generation: number; readonly sequence: number }[],
+): Promise<ArchivedMessage[]> {
+  const { rows } = await sql<Selectable<ArchiveTable>>`
+    select archive.* from unnest(
+      ${places.map(({ stream }) => stream)}::text[],
+      ${places.map(({ generation }) => generation)}::integer[],
+      ${places.map(({ sequence }) => sequence)}::bigint[]
+    ) with ordinality as wanted(stream, generation, sequence, at)
+    join headway.archive using (stream, generation, sequence)
+    order by wanted.at`.execute(db);
+  return rows.map(asMessage);
+}
+
+/** At most `limit` messages after a place, and fewer where they are large: none only where there is none. */
+export async function readArchivePage(
+  db: Kysely<Database>,
+  stream: string,
+  after: Place,
+  limit: number,
+): Promise<ArchivedMessage[]> {
+  const { rows } = await sql<Selectable<ArchiveTable>>`
+    select * from (
+      select page.*, sum(octet_length(payload)) over (order by generation, sequence) - octet_length(payload) as before
+      from (
+        select * from headway.archive
+        where stream = ${stream} and (generation, sequence) > (${after.generation}, ${after.sequence})
+        order by generation, sequence limit ${limit}
+      ) as page
+    ) as counted
+    where before < ${PAGE_BYTES} order by generation, sequence`.execute(db);
+  return rows.map(asMessage);
+}
+
+const asMessage = (row: Selectable<ArchiveTable>): ArchivedMessage => ({
+  stream: row.stream,
+  generation: row.generation,
+  sequence: row.sequence,
+  subject: row.subject,
+  headers: row.headers,
+  ...(row.message_id === null ? {} : { messageId: row.message_id }),
+  payload: row.payload,
+  recordedAt: row.recorded_at.getTime(),
+});
+
 /**
  * Every archived message of a stream after a place, in order of generation and sequence, byte for byte; ends with the
  * newest.
@@ -35,25 +84,11 @@ export async function* readArchive(
   stream: string,
   after: Place = { generation: 0, sequence: 0 },
 ): AsyncGenerator<ArchivedMessage> {
-  let { generation, sequence } = after;
+  let from = after;
   for (;;) {
-    const { rows } = await sql<Selectable<ArchiveTable>>`
-      select * from headway.archive
-      where stream = ${stream} and (generation, sequence) > (${generation}, ${sequence})
-      order by generation, sequence limit ${ARCHIVE_PAGE}`.execute(db);
-    for (const row of rows) {
-      ({ generation, sequence } = row);
-      yield {
-        stream: row.stream,
-        generation,
-        sequence,
-        subject: row.subject,
-        headers: row.headers,
-        ...(row.message_id === null ? {} : { messageId: row.message_id }),
-        payload: row.payload,
-        recordedAt: row.recorded_at.getTime(),
-      };
-    }
-    if (rows.length < ARCHIVE_PAGE) return;
+    const page = await readArchivePage(db, stream, from, ARCHIVE_PAGE);
+    yield* page;
+    from = page.at(-1) ?? from;
+    if (page.length === 0) return;
   }
 }

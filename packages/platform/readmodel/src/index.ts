@@ -11,6 +11,8 @@ export {
 } from './bus/restore.ts';
 export { type Trimmed, trimBus, YOUNGEST_TRIMMED_SECONDS } from './bus/trim.ts';
 export { isDataRefusal, isStoreAway, openPool } from './connect.ts';
+export type { Rebuild, RebuildRow, Rebuilds } from './generations/rebuilds.ts';
+export { FLEET } from './generations/tables.ts';
 export { migrate } from './migrate.ts';
 export {
   openReadModel,
@@ -28,15 +30,20 @@ export type {
   PolicyRow,
   SignalKey,
   SignalRow,
+  StandingLetter,
   TimelineRow,
   UsageSpanRow,
   WorkKey,
   WorkRow,
 } from './rows.ts';
+export type { LetterQuery } from './views/dead-letters.ts';
 export { type DonePlace, REPORT_SPANS, type ReportCounts, type ReportWindow } from './views/report.ts';
 export type { ChangeWindow, SignalPlace, SignalWithWorks } from './views/signals.ts';
 export type { StandingEntry, WorkPlace } from './views/works.ts';
 export type { Advance, Changes, Step } from './write/advance.ts';
+export type { Closing } from './write/dead-letters.ts';
+export { fromArchive } from './write/from-archive.ts';
+export type { WaitingRow } from './write/holds.ts';
 export type { StandingIdentity } from './write/identities.ts';
 export { ARCHIVE_READER, nowhere, type Place, type ReaderPlace, SIGNALLER } from './write/positions.ts';
 export type { SignalCoverage } from './write/signals.ts';

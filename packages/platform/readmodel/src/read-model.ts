@@ -1,13 +1,17 @@
-import type { StreamPosition } from '@headway/contracts';
+import type { LetterPlace, LetterReader, StreamPosition } from '@headway/contracts';
 import { type PostgresPool, sql } from 'kysely';
 import { type IdentityArchive, identityArchive, readArchive } from './archive.ts';
 import { type BusRecords, busRecords } from './bus/records.ts';
 import { openPool, over } from './connect.ts';
-import type { ArchivedMessage, PolicyRow, WorkRow } from './rows.ts';
+import { type Rebuilds, rebuildsOver } from './generations/rebuilds.ts';
+import type { ArchivedMessage, PolicyRow, StandingLetter, WorkRow } from './rows.ts';
 import { changedWorks, newestChange } from './views/changes.ts';
+import { type Counts, countAll } from './views/counts.ts';
 import { type CoverageQuery, classifiedBy, signalledUpTo } from './views/coverage.ts';
-import { type PositionFate, positionFate } from './views/position-fate.ts';
+import { countLetters, findLetter, type LetterQuery, letterBefore, listLetters } from './views/dead-letters.ts';
+import { absentFromArchive, type GapQuery } from './views/gaps.ts';
 import { newestPolicies } from './views/policies.ts';
+import { type PositionFate, positionFate } from './views/position-fate.ts';
 import {
   type DonePlace,
   listDone,
@@ -69,6 +73,12 @@ export interface ReadModelViews {
   changedSignals(window: ChangeWindow): Promise<SignalWithWorks[]>;
   classifiedBy(query: CoverageQuery): Promise<number | null>;
   signalledUpTo(tenant: string): Promise<number>;
+  listLetters(query: LetterQuery): Promise<{ rows: StandingLetter[]; next: LetterPlace | null }>;
+  findLetter(tenant: string, letter: LetterPlace): Promise<StandingLetter | null>;
+  letterBefore(query: { tenant: string; work: string; sequence: number }): Promise<LetterPlace | null>;
+  countLetters(): Promise<ReadonlyMap<LetterReader, number>>;
+  absentFromArchive(query: GapQuery): Promise<readonly number[]>;
+  countAll(): Promise<Counts>;
   positionFate(position: StreamPosition): Promise<PositionFate>;
 }
 
@@ -76,6 +86,7 @@ export interface ReadModel {
   readonly writer: ReadModelWriter;
   readonly views: ReadModelViews;
   readonly identities: IdentityArchive;
+  readonly rebuilds: Rebuilds;
   readonly bus: BusRecords;
   findIdentities(keys: readonly string[]): Promise<Map<string, StandingIdentity>>;
   readArchive(stream: string, after?: Place): AsyncGenerator<ArchivedMessage>;
@@ -122,9 +133,16 @@ export function readModelOver(pool: PostgresPool): ReadModel {
       changedSignals: (window) => changedSignals(db, window),
       classifiedBy: (query) => classifiedBy(db, query),
       signalledUpTo: (tenant) => signalledUpTo(db, tenant),
+      listLetters: (query) => listLetters(db, query),
+      findLetter: (tenant, letter) => findLetter(db, tenant, letter),
+      letterBefore: (query) => letterBefore(db, query),
+      countLetters: () => countLetters(db),
+      absentFromArchive: (query) => absentFromArchive(db, query),
+      countAll: () => countAll(db),
       positionFate: (position) => positionFate(db, position),
     },
     identities: identityArchive(db),
+    rebuilds: rebuildsOver(db),
     bus: busRecords(db),
     findIdentities: (keys) => findIdentities(db, keys),
     readArchive: (stream, after) => readArchive(db, stream, after),

@@ -1,6 +1,9 @@
 import type {
+  Aggregate,
   Assessment,
+  DeadLetterView,
   Ledger,
+  LetterPlace,
   PolicyNumbers,
   RuleId,
   SignalKind,
@@ -36,13 +39,22 @@ export interface IdentityRow {
   readonly reportedAt: string | null;
 }
 
-export interface DeadLetterRow {
-  readonly stream: string;
-  readonly generation: number;
-  readonly sequence: number;
+export interface DeadLetterRow extends LetterPlace {
   readonly subject: string;
+  readonly aggregate: Aggregate;
   readonly error: string;
+  /** When the log took the message; milliseconds since the Unix epoch. */
   readonly recordedAt: number;
+}
+
+/** A dead letter as it stands. */
+export interface StandingLetter extends DeadLetterRow {
+  readonly state: DeadLetterView['state'];
+  readonly attempts: number;
+  readonly waiting: number;
+  readonly closedAt: number | null;
+  readonly closedBy: string | null;
+  readonly why: string | null;
 }
 
 export interface WorkKey {

@@ -102,13 +102,21 @@ export interface IdentitiesTable {
 }
 
 export interface DeadLettersTable {
-  id: Generated<number>;
+  reader: string;
   stream: string;
   generation: number;
   sequence: number;
   subject: string;
+  aggregate: string;
+  tenant: string | null;
+  work: string | null;
   error: string;
+  state: string;
+  attempts: number;
   recorded_at: Date;
+  closed_at: Date | null;
+  closed_by: string | null;
+  why: string | null;
 }
 
 export interface WorksTable {

@@ -11,6 +11,7 @@ import {
 } from 'fastify';
 import { type Checks, runChecks } from './health.ts';
 import type { Logger } from './logger.ts';
+import { createMetrics, METRICS_TYPE, type Metrics } from './metrics.ts';
 import { problemOf, rawAnswer, sendProblem } from './problem-answer.ts';
 import { refuseHost, refuseOrigin } from './same-site.ts';
 import { beginSpan, extractTrace, type InSpan } from './telemetry.ts';
@@ -35,6 +36,8 @@ export interface HttpOptions {
   readonly access: AccessSettings;
   /** What has to be ready, by name. */
   readonly checks: Checks;
+  /** What `/metrics` shows; that of the process alone unless told. */
+  readonly metrics?: Metrics;
   /** Host names, with or without port, that the server answers to beside the loopback ones. */
   readonly publicHosts: readonly string[];
   /** Largest body in bytes where a route does not say otherwise. */
@@ -49,7 +52,7 @@ const HEADER_BYTES = 16 * 1024;
 const PARAMETER_CHARACTERS = 2_000;
 
 /**
- * The HTTP side of a service: every error as problem details, `/healthz` and `/readyz`, limits, the check of Host and
+ * The HTTP side of a service: every error as problem details, `/healthz`, `/readyz` and `/metrics`, limits, the check of Host and
  * Origin, and access. A route declares `config: { act }`; its handler finds `request.caller` and `request.trace`.
  */
 export function createHttp(options: HttpOptions): FastifyInstance {
@@ -131,9 +134,11 @@ function guard(app: FastifyInstance, { access, publicHosts, service }: HttpOptio
   app.addHook('onRequestAbort', async (request) => endServerSpan(request, 499));
 }
 
-/** Orchestrators ask the probes by address and without a token. */
+const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
+
+/** Orchestrators and Prometheus ask these by address and without a token. The gateway passes `/metrics` on to nobody. */
 const isProbe = (request: FastifyRequest): boolean =>
-  request.routeOptions.url === '/healthz' || request.routeOptions.url === '/readyz';
+  request.routeOptions.url !== undefined && probes.has(request.routeOptions.url);
 
 function credentialsOf(request: FastifyRequest) {
   const { authorization, 'headway-tenant': tenant, forwarded, 'x-forwarded-for': forwardedFor } = request.headers;
@@ -165,7 +170,11 @@ function endServerSpan(request: FastifyRequest, status: number): void {
   request.serverSpan = null;
 }
 
-function mountHealth(app: FastifyInstance, { service, checks }: HttpOptions): void {
+function mountHealth(app: FastifyInstance, options: HttpOptions): void {
+  const { service, checks, metrics = createMetrics(service) } = options;
+  app.get('/metrics', { config: { act: 'open' } }, async (_request, reply) =>
+    reply.type(METRICS_TYPE).send(await metrics.render()),
+  );
   app.get('/healthz', { config: { act: 'open' } }, async () => ({ service, version: VERSION, alive: true }));
   app.get('/readyz', { config: { act: 'open' } }, async (_request, reply) => {
     const readiness = await runChecks(checks);

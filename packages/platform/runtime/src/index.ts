@@ -3,6 +3,7 @@ export * from './config.ts';
 export * from './health.ts';
 export * from './http.ts';
 export * from './logger.ts';
+export * from './metrics.ts';
 export { PROBLEM_TYPE, sendProblem } from './problem-answer.ts';
 export * from './react-loop.ts';
 export * from './read-loop.ts';

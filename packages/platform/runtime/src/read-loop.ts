@@ -63,6 +63,7 @@ export type ReadLoopEnd =
   | { readonly ended: 'recreated'; readonly reason: string };
 
 export interface ReadLoop {
+  readonly name: string;
   state(): ReadLoopState;
   /** Messages of the stream behind its end, counted over all its subjects: 0 when caught up. Asks the log. */
   lag(): Promise<number>;
@@ -86,6 +87,7 @@ export function readLoop(options: ReadLoopOptions): ReadLoop {
     retries: 0,
   };
   return {
+    name: options.name,
     state: () => ({ ...state }),
     lag: async () =>
       state.caughtUp ? 0 : Math.max(0, (await options.log.describe(options.stream)).lastSequence - state.position),

@@ -1,4 +1,11 @@
-import { identityKey, type SignalEvent, type TrajectoryEvent } from '@headway/contracts';
+import {
+  aggregateOf,
+  identityKey,
+  LETTER_ERROR,
+  letterId,
+  type SignalEvent,
+  type TrajectoryEvent,
+} from '@headway/contracts';
 import {
   type ArchivedMessage,
   type Changes,
@@ -11,44 +18,68 @@ import {
   type TimelineRow,
   type WorkKey,
 } from '@headway/readmodel';
-import { type Decoded, decode } from '../decode.ts';
+import type { Decode, Decoded } from '../decode.ts';
 import { afterAssessment, afterCover, isTurn } from '../projectors/assessment.ts';
 import { afterSignalEvent } from '../projectors/signal.ts';
 import { assessmentEntry, signalEntry } from '../projectors/timeline.ts';
+import { Admission } from './admission.ts';
 import { deadLetter } from './dead-letter.ts';
 import { WorkTable } from './work-table.ts';
 
-type Understood = Exclude<Decoded, { kind: 'nothing' | 'evidence' | 'policy' }>;
+type Understood = Exclude<Decoded, { kind: 'nothing' | 'evidence' | 'policy' | 'act' }>;
 type Read<Kind extends Understood['kind']> = Extract<Understood, { kind: Kind }> & { message: ArchivedMessage };
 
+const isForeign = ({ kind }: Decoded): boolean => kind === 'evidence' || kind === 'policy' || kind === 'act';
+
 /** Writes what follows from messages of RECORD: archive, classes, signals, timeline, how far the signaller got. */
-export async function applyRecord(changes: Changes, messages: readonly ArchivedMessage[]): Promise<void> {
-  const letters: DeadLetterRow[] = [];
+export async function applyRecord(
+  changes: Changes,
+  messages: readonly ArchivedMessage[],
+  decode: Decode,
+): Promise<void> {
+  await changes.archive(messages);
+  await projectRecord(changes, messages, decode);
+}
+
+/** As `applyRecord`, of messages that are archived. */
+export async function projectRecord(
+  changes: Changes,
+  messages: readonly ArchivedMessage[],
+  decode: Decode,
+): Promise<void> {
+  const admission = await Admission.open(changes, messages);
   const understood: (Understood & { message: ArchivedMessage })[] = [];
   for (const message of messages) {
+    if (!admission.admits(message)) continue;
     const decoded = decode(message);
-    if (!decoded.ok) letters.push(deadLetter(message, decoded.failure));
-    else if (decoded.value.kind === 'evidence' || decoded.value.kind === 'policy')
-      letters.push(deadLetter(message, 'this does not belong in RECORD'));
-    else if (decoded.value.kind === 'nothing') continue;
-    else understood.push({ ...decoded.value, message });
+    if (!decoded.ok) admission.refuse(deadLetter(message, decoded.failure));
+    else if (isForeign(decoded.value)) admission.refuse(deadLetter(message, 'this does not belong in RECORD'));
+    else if (decoded.value.kind !== 'nothing') understood.push({ ...(decoded.value as Understood), message });
   }
-  await changes.archive(messages);
-  await changes.keepDeadLetters(letters);
   const timeline: TimelineRow[] = [];
-  const trajectories = understood.filter((item) => item.kind === 'trajectory');
-  const signals = understood.filter((item) => item.kind === 'signals');
-  await projectTrajectories(changes, trajectories, timeline);
-  await projectSignals(changes, signals, timeline);
+  const of = <Kind extends Understood['kind']>(kind: Kind) =>
+    understood.filter((item) => item.kind === kind) as Read<Kind>[];
+  await projectTrajectories(changes, of('trajectory'), timeline);
+  await projectSignals(changes, of('signals'), timeline);
   await changes.appendTimeline(timeline.sort((a, b) => a.sequence - b.sequence));
-  await rememberPositions(
-    changes,
-    understood.filter((item) => item.kind === 'position'),
-  );
+  await rememberPositions(changes, of('position'));
+  await changes.keepDeadLetters(lettersOf(of('dead-letter')));
+  await admission.save(changes);
+}
+
+/** What the classifier cannot fold; the newest word on each message. */
+function lettersOf(read: readonly Read<'dead-letter'>[]) {
+  const letters = new Map<string, DeadLetterRow>();
+  for (const { letter, message } of read) {
+    const { reader, stream, generation, sequence, subject, error } = letter.data;
+    const row = { reader, stream, generation, sequence, subject, error: error.slice(0, LETTER_ERROR) };
+    letters.set(letterId(row), { ...row, aggregate: aggregateOf(subject), recordedAt: message.recordedAt });
+  }
+  return [...letters.values()];
 }
 
 /** The highest sequence of EVIDENCE that the messages speak of; 0 where they speak of none. */
-export function evidenceSpokenOf(messages: readonly ArchivedMessage[]): number {
+export function evidenceSpokenOf(messages: readonly ArchivedMessage[], decode: Decode): number {
   let highest = 0;
   for (const message of messages) {
     const decoded = decode(message);

@@ -22,7 +22,7 @@ export function afterAssessment(row: WorkRow, assessment: Assessment, cause: Cau
     doneAt: isDone(assessment) ? (row.doneAt ?? at.recordedAt) : null,
     since: goesOn ? row.since : (cause?.time ?? null),
     sinceSequence: goesOn ? row.sinceSequence : (cause?.sequence ?? null),
-    updatedAt: at.recordedAt,
+    updatedAt: Math.max(row.updatedAt, at.recordedAt),
   };
 }
 

@@ -52,7 +52,7 @@ export function afterEvidence(row: WorkRow, event: EvidenceEvent, at: At): WorkR
     ledger: countEvidence(row.ledger, event, counted),
     firstSequence: row.firstSequence ?? at.sequence,
     lastSequence: Math.max(row.lastSequence ?? 0, at.sequence),
-    updatedAt: at.recordedAt,
+    updatedAt: Math.max(row.updatedAt, at.recordedAt),
     costUsd: plus(row.costUsd, costOf(event)),
   };
   if (incarnation < row.incarnation) return seen;

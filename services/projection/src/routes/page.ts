@@ -3,6 +3,7 @@ import {
   assets,
   contentSecurityPolicy,
   FLEET_ROWS,
+  renderDeadLetters,
   renderFleet,
   renderReport,
   renderUnknownWork,
@@ -13,12 +14,15 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { recoverView } from '../recover.ts';
 import { signalView, timelineEntry, workView } from '../views.ts';
 import { answering, evidencePosition, type Reading } from './context.ts';
+import { letterView } from './dead-letters.ts';
 import { parameters, readCursor, readQuery } from './parameters.ts';
 import { donePlace, reportOf } from './report.ts';
 import { briefOf } from './works.ts';
 
 /** Open signals that the page shows beside the works. */
 const PAGE_SIGNALS = 1_000;
+/** Dead letters that their page shows. */
+const PAGE_LETTERS = 200;
 /** Newest entries of a work's timeline that its page shows. */
 const PAGE_ENTRIES = limits.page;
 
@@ -77,6 +81,21 @@ export function mountPages(app: FastifyInstance, reading: Reading): void {
       const place = from.value === null ? null : { to: from.value[0], doneAt: from.value[1], work: from.value[2] };
       const report = await reportOf(reading, tenant, { days: query.value.days, limit: query.value.limit, place });
       return html(reply, renderReport({ report, tenant, change, now }));
+    }),
+  );
+  app.get(
+    '/deadletters',
+    read,
+    answering(async (request, reply) => {
+      const { tenant } = request.caller;
+      const state = await pageState(reading);
+      const { rows, next } = await reading.views.listLetters({
+        tenant,
+        state: 'open',
+        after: null,
+        limit: PAGE_LETTERS,
+      });
+      return html(reply, renderDeadLetters({ letters: rows.map(letterView), more: next !== null, tenant, ...state }));
     }),
   );
   for (const [path, { contentType, body, cacheControl }] of assets)

@@ -34,6 +34,7 @@ export const parameters = {
     limit,
     days: z.coerce.number().int().min(1).max(MOST_REPORT_DAYS).default(REPORT_DAYS),
   }),
+  deadLetters: z.object({ after, cursor, limit, state: z.enum(['open', 'retried', 'dropped', 'all']).default('open') }),
   stream: z.object({ since: change.optional(), work: z.string().min(1).max(limits.workId).optional() }),
 } as const;
 

@@ -1,11 +1,17 @@
 import { maskMessage, maskName } from '../mask.ts';
 
+const MOST_NAMES = 32;
+
 /**
  * A test: `src/a.test.ts > cart > adds: TypeError`. `file` has been through `paths.short`; `path` are the names of the
  * suites and of the test as the tool prints them; `error` is what `errorKind` gave.
  */
 export function testKey(test: { file?: string | null; path: readonly string[]; error?: string | null }): string {
-  const names = test.path.map(maskName).filter((name) => name !== '');
+  const path =
+    test.path.length <= MOST_NAMES
+      ? test.path
+      : [...test.path.slice(0, MOST_NAMES - 1), test.path.slice(MOST_NAMES - 1).join(' > ')];
+  const names = path.map(maskName).filter((name) => name !== '');
   const parts = test.file ? [test.file, ...names] : names;
   if (parts.length === 0) return '';
   return test.error ? `${parts.join(' > ')}: ${test.error}` : parts.join(' > ');

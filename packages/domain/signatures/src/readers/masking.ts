@@ -1,4 +1,5 @@
 import { outputLimits } from '../limits.ts';
+import { detached } from '../lines.ts';
 import { maskAssertion, maskMessage, maskName } from '../mask.ts';
 import { KeySet } from '../reading/key-set.ts';
 import * as kind from './line-kinds.ts';
@@ -7,6 +8,8 @@ import type { Failure } from './reader.ts';
 /** What the masking reader found by the end of the output. */
 export interface MaskedFound {
   readonly failures: Failure[];
+  /** Lines that may be about a failure: they count only where nothing better was found in the whole output. */
+  readonly loose: Failure[];
   /** Nothing but a service, a network or a program that the gate needs was the matter. */
   readonly infrastructure: boolean;
 }
@@ -38,13 +41,20 @@ export class MaskingReader {
   /** Messages that were read already: they say nothing new. */
   readonly #messages = new Set<string>();
   readonly #names = new Map<string, string>();
+  /** The key that the line just read gave. */
+  #fresh: string | null = null;
   #ownFailures = 0;
   #infrastructure = 0;
 
-  take(line: string): void {
+  take(line: string): string | null {
+    this.#fresh = null;
+    this.#read(line.startsWith('::error') ? annotated(line) : line);
+    return this.#fresh;
+  }
+
+  #read(line: string): void {
     const text = line.trimStart();
     if (kind.lintPath.test(line)) this.#file = maskMessage(line);
-    if (!kind.worthReading.test(text)) return;
     const indent = line.length - text.length;
     if (this.#heading(text, indent) || this.#place(text)) return;
     const verdict = kind.testVerdict(text);
@@ -63,15 +73,10 @@ export class MaskingReader {
     this.#infrastructure += other.#infrastructure;
   }
 
-  /** The keys so far. */
-  keys(): string[] {
-    return [...this.#keys.failures(), ...this.#loose.failures()].map((failure) => failure.key);
-  }
-
   end(): MaskedFound {
-    const keys = this.#keys.size > 0 ? this.#keys : this.#loose;
     return {
-      failures: keys.failures(),
+      failures: this.#keys.failures(),
+      loose: this.#loose.failures(),
       infrastructure: this.#infrastructure > 0 && this.#ownFailures === 0,
     };
   }
@@ -96,7 +101,7 @@ export class MaskingReader {
       return true;
     }
     if (!text.startsWith('location: ')) return false;
-    if (this.#test !== null) this.#keys.add(`${maskMessage(text.slice(10).replaceAll("'", ''))} ${this.#test}`, text);
+    if (this.#test !== null) this.#add(`${maskMessage(text.slice(10).replaceAll("'", ''))} ${this.#test}`, text);
     this.#test = null;
     return true;
   }
@@ -114,7 +119,7 @@ export class MaskingReader {
     const key = `${within}${name}${how === '' ? '' : ` ${how}`}`;
     const file = this.#file !== null && indent === 0 && text.startsWith('✖ ') ? `${this.#file} ` : '';
     this.#file = null;
-    this.#keys.add(file + key, text);
+    this.#add(file + key, text);
     this.#test = key;
     this.#ownFailures += 1;
   }
@@ -138,21 +143,41 @@ export class MaskingReader {
     if (kind.footer.test(text) || kind.surroundings.test(text)) return;
     const infrastructure = kind.infrastructure.test(text);
     if (infrastructure) this.#infrastructure += 1;
-    if (kind.wrapper.test(text)) this.#loose.add(maskMessage(text), text);
+    if (kind.wrapper.test(text)) this.#addLoose(text);
     else if (kind.aboutFailure(line, text)) {
       const key = kind.assertion.test(text) ? maskAssertion(text) : maskMessage(text);
-      if (infrastructure) this.#keys.add(key, text);
+      if (infrastructure) this.#add(key, text);
       else this.#own(key, text);
-    } else if (infrastructure || kind.perhapsFailure.test(text)) this.#loose.add(maskMessage(text), text);
+    } else if (infrastructure || kind.perhapsFailure.test(text)) this.#addLoose(text);
   }
 
   #own(key: string, message: string): void {
-    this.#keys.add(key, message);
+    this.#add(key, message);
     this.#ownFailures += 1;
+  }
+
+  #add(key: string, message: string): void {
+    this.#fresh = key;
+    this.#keys.add(key, message);
+  }
+
+  #addLoose(text: string): void {
+    this.#fresh = maskMessage(text);
+    this.#loose.add(this.#fresh, text);
   }
 }
 
 function remember(lines: Set<string>, line: string): void {
   if (lines.size >= outputLimits.remembered) lines.clear();
-  lines.add(line);
+  lines.add(detached(line));
+}
+
+const annotation = /^::error(?: ([^:]{0,400}))?::/;
+
+/** An annotation for GitHub without a title, as a line that says the same. */
+function annotated(line: string): string {
+  const found = annotation.exec(line);
+  if (found === null) return line;
+  const file = /file=([^,]{1,300})/.exec(found[1] ?? '')?.[1];
+  return `${file === undefined ? '' : `${file}: `}error: ${line.slice(found[0].length)}`;
 }

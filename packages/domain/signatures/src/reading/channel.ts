@@ -1,13 +1,19 @@
+import { type DocumentReader, documentFormats } from '../documents/index.ts';
 import { outputLimits } from '../limits.ts';
-import { cleanLine, LineSplitter } from '../lines.ts';
+import { detached, LineSplitter, plainText } from '../lines.ts';
 import { toolReaders } from '../readers/index.ts';
 import { createMaskingReader, type MaskedFound } from '../readers/masking.ts';
-import type { Answer, Failure, LineReader, Paths } from '../readers/reader.ts';
+import type { Answer, Failure, Paths, Report } from '../readers/reader.ts';
+import type { SignatureRules } from '../rules.ts';
 import { KeySet } from './key-set.ts';
-import type { Sessions } from './sessions.ts';
-import { WordIndex } from './word-index.ts';
+import { BRACE, BRACKET, LESS_THAN, type Line, meansNothing, readLine } from './line-source.ts';
+import type { Unprefixed } from './prefixes.ts';
+import { type Divided, Sessions, type Started } from './sessions.ts';
 
-const words = new WordIndex(toolReaders.map((reader) => reader.opens));
+/** What a user's rules are called where a tool's name is expected. */
+const RULES = 'rules';
+const MASKING = 'masking';
+const GREATER_THAN = 0x3e;
 
 /** A package manager starts the next script: no session is open after it. */
 const boundary = /^> \S{1,214}@\S{1,64} \S{1,100}$/;
@@ -16,8 +22,6 @@ const boundary = /^> \S{1,214}@\S{1,64} \S{1,100}$/;
 export interface ChannelFound {
   readonly byTool: readonly { readonly tool: string; readonly failures: Failure[] }[];
   readonly masked: readonly MaskedFound[];
-  /** Noise of tests. */
-  readonly noise: readonly MaskedFound[];
   /** Nothing but blanks was said. */
   readonly silent: boolean;
 }
@@ -25,39 +29,60 @@ export interface ChannelFound {
 /** Told of every line that was read, for explanations: who took it and the keys that came of it. */
 export type LineWatcher = (read: {
   readonly line: string;
-  /** A tool, `masking`, or `null`: noise inside a session. */
+  /** A tool, `rules`, `masking`, or `null`: nobody took a line inside a session. Empty lines are the end of the output. */
   readonly reader: string | null;
   readonly keys: readonly string[];
+  readonly inSession: boolean;
 }) => void;
 
-/** A tool's reader at work on one channel. */
-export interface Started {
-  readonly tool: string;
-  readonly keys: KeySet;
-  readonly reader: LineReader;
+/** What the channels of one output share. */
+export interface Surroundings {
+  readonly paths: Paths;
+  readonly sessions: Sessions;
+  readonly rules?: SignatureRules | undefined;
+  readonly watch?: LineWatcher | undefined;
 }
 
 /** One stream of output: splits it into lines and asks the readers as their contract says. */
-export class Channel {
+export class Channel implements Divided {
+  readonly #surroundings: Surroundings;
+  readonly #lanes = new Map<string, { channel: Channel; workspace: string | null }>();
+  #prefix: Unprefixed | null = null;
   readonly #paths: Paths;
   readonly #sessions: Sessions;
+  readonly #rules: SignatureRules | null;
   readonly #watch: LineWatcher | null;
   readonly #started: (Started | undefined)[] = toolReaders.map(() => undefined);
   /** Lines since the last boundary, those before it, and the noise. */
   #masking = createMaskingReader();
   readonly #before = createMaskingReader();
-  #noise = createMaskingReader();
+  /** Lines inside a session that may be about a failure: masked only where they count. */
+  #adopted = createMaskingReader();
+  readonly #noise = new Set<string>();
   #holder: Started | null = null;
   #held = 0;
   #silent = true;
   /** Keys that the line just read gave, while somebody watches. */
-  #fresh: string[] = [];
-  readonly #lines = new LineSplitter((raw) => this.#line(cleanLine(raw)));
+  #fresh: { reader: string; key: string }[] = [];
+  readonly #keys = new Map<string, KeySet>();
+  #document: DocumentReader | null = null;
+  /** What a document was told before it was recognised. */
+  #undecided = '';
+  readonly #lines = new LineSplitter(
+    (raw) => this.#take(raw),
+    (raw) => {
+      if (this.#document !== null) this.#tell(this.#document, plainText(raw));
+    },
+    (text, from, to) => this.#skips(text, from, to),
+  );
 
-  constructor(paths: Paths, sessions: Sessions, watch: LineWatcher | null = null) {
+  constructor(surroundings: Surroundings) {
+    const { paths, sessions, rules, watch } = surroundings;
+    this.#surroundings = surroundings;
     this.#paths = paths;
     this.#sessions = sessions;
-    this.#watch = watch;
+    this.#rules = rules ?? null;
+    this.#watch = watch ?? null;
     sessions.join(this);
   }
 
@@ -67,57 +92,149 @@ export class Channel {
 
   end(): ChannelFound {
     this.#lines.end();
+    this.#replay(this.#undecided);
+    this.#endDocument(this.#document);
     for (const started of this.#started) started?.reader.end?.();
-    if (this.#fresh.length > 0) this.#watch?.({ line: '', reader: null, keys: this.#fresh.splice(0) });
-    const byTool = this.#started
-      .filter((started) => started !== undefined)
-      .map(({ tool, keys }) => ({ tool, failures: keys.failures() }));
+    this.#tellWatcher('', null);
+    this.divide();
+    const lanes = [...this.#lanes.values()].map(({ channel, workspace }) => inWorkspace(channel.end(), workspace));
+    const byTool = [...this.#keys].map(([tool, keys]) => ({ tool, failures: keys.failures() }));
     return {
-      byTool,
-      masked: [this.#before.end(), this.#masking.end()],
-      noise: [this.#noise.end()],
-      silent: this.#silent,
+      byTool: [...byTool, ...lanes.flatMap((lane) => lane.byTool)],
+      masked: [this.#before.end(), ...lanes.flatMap((lane) => lane.masked)],
+      silent: this.#silent && lanes.every((lane) => lane.silent),
     };
   }
 
-  /** What nobody took since the last boundary was noise. */
-  disown(): void {
-    this.#noise.absorb(this.#masking);
+  adopt(): void {
+    this.#adopted.absorb(this.#masking);
     this.#masking = createMaskingReader();
   }
 
-  /** What nobody took so far stays, whatever comes. */
   divide(): void {
     this.#before.absorb(this.#masking);
-    this.#masking = createMaskingReader();
+    if (!this.#sessions.hasNamedFailures()) this.#keepNoise();
+    this.#forgetNoise();
   }
 
-  #line(line: string): void {
+  forget(): void {
+    this.#before.absorb(this.#masking);
+    this.#forgetNoise();
+  }
+
+  #keepNoise(): void {
+    this.#before.absorb(this.#adopted);
+    for (const line of this.#noise) this.#before.take(line);
+  }
+
+  #forgetNoise(): void {
+    this.#masking = createMaskingReader();
+    this.#adopted = createMaskingReader();
+    this.#noise.clear();
+  }
+
+  /** Nobody waits for the line, and it wakes nobody. */
+  #skips(text: string, from: number, to: number): boolean {
+    if (this.#document !== null || this.#holder !== null || this.#sessions.open !== null) return false;
+    if (this.#watch !== null || this.#rules !== null || !meansNothing(text, from, to)) return false;
+    this.#silent &&= text.slice(from, to).trim() === '';
+    return true;
+  }
+
+  #take(raw: string): void {
+    this.#prefix = null;
+    const line = readLine(raw, (prefix) => {
+      this.#prefix = prefix;
+    });
+    const lane = this.#prefix === null ? this : this.#laneOf(this.#prefix);
+    lane.#read(line);
+  }
+
+  /** Programs that run side by side each have their own lines, sessions and documents. */
+  #laneOf({ lane, workspace }: Unprefixed): Channel {
+    if (lane === null) return this;
+    const known = this.#lanes.get(lane)?.channel;
+    if (known !== undefined) return known;
+    if (this.#lanes.size >= outputLimits.lanes) return this;
+    const channel = new Channel({ ...this.#surroundings, sessions: new Sessions() });
+    this.#lanes.set(lane, { channel, workspace });
+    return channel;
+  }
+
+  #read(line: Line): void {
+    // The end of a line comes with the next one: a line may go on in further pieces.
+    if (this.#document !== null) this.#tell(this.#document, `\n${line.line}`);
+    else {
+      this.#document = this.#documentFrom(line.line);
+      if (this.#document === null) this.#line(line);
+      else this.#tell(this.#document, line.line);
+    }
+  }
+
+  #documentFrom(line: string): DocumentReader | null {
+    const first = line.charCodeAt(0);
+    if (first !== LESS_THAN && first !== BRACE && first !== BRACKET) return null;
+    const format = documentFormats.find(({ begins }) => begins(line));
+    return format?.start((tool) => this.#reportOf(tool)) ?? null;
+  }
+
+  #tell(document: DocumentReader, piece: string): void {
+    const state = document.write(piece);
+    if (this.#watch !== null && this.#fresh.length > 0) this.#tellWatcher(piece.trim(), null);
+    if (state === 'undecided') {
+      this.#undecided += piece;
+      return;
+    }
+    const before = this.#undecided;
+    this.#undecided = '';
+    if (state === 'reading') return;
+    this.#document = null;
+    if (state === 'done') this.#endDocument(document);
+    else this.#replay(`${before}${piece}`);
+  }
+
+  #endDocument(document: DocumentReader | null): void {
+    if (document === null) return;
+    document.end();
+    this.#silent = false;
+  }
+
+  #replay(text: string): void {
+    for (const line of text.split('\n')) this.#line(readLine(line.slice(0, outputLimits.lineChars), () => {}));
+  }
+
+  #line(read: Line): void {
+    const { line, text } = read;
     if (line === '') {
-      this.#owner(line, line);
+      this.#owner(line, text);
       return;
     }
     this.#silent = false;
-    const text = line.trimStart();
-    if (text.length === line.length && boundary.test(line)) this.#sessions.boundary();
-    const taker = this.#owner(line, text) ?? this.#wake(line, text);
-    if (taker === null) this.#unclaimed(line);
-    if (this.#watch === null) return;
-    const reader = taker?.tool ?? (this.#sessions.open === null ? 'masking' : null);
-    this.#watch({ line, reader, keys: this.#fresh.splice(0) });
+    if (text.length === line.length && line.charCodeAt(0) === GREATER_THAN && boundary.test(line))
+      this.#sessions.boundary();
+    const reader = this.#byRule(line) ?? (this.#owner(line, text) ?? this.#wake(read))?.tool ?? null;
+    if (reader === null && read.isWorthReading) this.#unclaimed(line);
+    if (this.#watch !== null) this.#tellWatcher(line, reader ?? (this.#sessions.open === null ? MASKING : null));
+  }
+
+  /** A user's rule comes before every tool. */
+  #byRule(line: string): string | null {
+    const read = this.#rules?.read(line) ?? null;
+    if (read === null) return null;
+    if (read.key !== null) this.#reportOf(RULES).failing(read.key, line);
+    return RULES;
   }
 
   #owner(line: string, text: string): Started | null {
     const holder = this.#holder;
     if (holder !== null && this.#ask(holder, line, text)) return holder;
     const session = this.#sessions.open;
-    const own = session !== null && session !== holder && this.#started.includes(session);
-    return own && this.#ask(session, line, text) ? session : null;
+    if (session === null || session === holder || session.channel !== this) return null;
+    return this.#ask(session, line, text) ? session : null;
   }
 
-  #wake(line: string, text: string): Started | null {
-    if (!words.find(text)) return null;
-    const { low, high } = words;
+  #wake({ line, text, low, high }: Line): Started | null {
+    if ((low | high) === 0) return null;
     return this.#woken(low, 0, line, text) ?? this.#woken(high, 32, line, text);
   }
 
@@ -133,18 +250,27 @@ export class Channel {
   #start(at: number): Started {
     const tool = toolReaders[at];
     if (tool === undefined) throw new Error(`there is no reader ${at}`);
-    const keys = new KeySet();
-    const reader = tool.start({
+    const started: Started = {
+      channel: this,
+      tool: tool.tool,
+      reader: tool.start(this.#reportOf(tool.tool)),
+      keys: () => this.#keys.get(tool.tool)?.size ?? 0,
+    };
+    this.#started[at] = started;
+    return started;
+  }
+
+  #reportOf(tool: string): Report {
+    const keys = this.#keys.get(tool) ?? new KeySet();
+    this.#keys.set(tool, keys);
+    return {
       failing: (key, message) => {
         keys.add(key, message);
-        if (this.#watch !== null) this.#fresh.push(key);
+        if (this.#watch !== null) this.#fresh.push({ reader: tool, key });
       },
       passing: (key) => keys.remove(key),
       paths: this.#paths,
-    });
-    const started = { tool: tool.tool, keys, reader };
-    this.#started[at] = started;
-    return started;
+    };
   }
 
   /** `true`: the line was the reader's. */
@@ -159,9 +285,30 @@ export class Channel {
   }
 
   #unclaimed(line: string): void {
-    const masking = this.#sessions.open === null ? this.#masking : this.#noise;
-    const before = this.#watch === null ? null : new Set(masking.keys());
-    masking.take(line);
-    if (before !== null) this.#fresh.push(...masking.keys().filter((key) => !before.has(key)));
+    if (this.#sessions.open !== null) {
+      if (this.#noise.size < outputLimits.remembered && !this.#noise.has(line)) this.#noise.add(detached(line));
+      return;
+    }
+    const found = this.#masking.take(line);
+    if (this.#watch !== null && found !== null) this.#fresh.push({ reader: MASKING, key: found });
   }
+
+  #tellWatcher(line: string, reader: string | null): void {
+    if (this.#watch === null || (line === '' && this.#fresh.length === 0)) return;
+    const fresh = this.#fresh.splice(0);
+    const inSession = this.#sessions.open !== null;
+    this.#watch({ line, reader: reader ?? fresh[0]?.reader ?? null, keys: fresh.map(({ key }) => key), inSession });
+  }
+}
+
+/** A package's name stands before its keys: packages have tests and files of one name. */
+function inWorkspace(found: ChannelFound, workspace: string | null): ChannelFound {
+  if (workspace === null) return found;
+  const named = (failures: readonly Failure[]): Failure[] =>
+    failures.map(({ key, message }) => ({ key: `${workspace} > ${key}`, message: message ?? key }));
+  return {
+    ...found,
+    byTool: found.byTool.map(({ tool, failures }) => ({ tool, failures: named(failures) })),
+    masked: found.masked.map((masked) => ({ ...masked, failures: named(masked.failures), loose: named(masked.loose) })),
+  };
 }

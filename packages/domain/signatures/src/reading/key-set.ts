@@ -1,4 +1,5 @@
 import { outputLimits } from '../limits.ts';
+import { detached } from '../lines.ts';
 import type { Failure } from '../readers/reader.ts';
 
 /**
@@ -11,7 +12,7 @@ export class KeySet {
   add(key: string, message: string): void {
     const cut = key.slice(0, outputLimits.keyChars);
     if (cut === '' || this.#byKey.has(cut)) return;
-    this.#byKey.set(cut, message.trim().slice(0, outputLimits.messageChars));
+    this.#byKey.set(detached(cut), detached(message.slice(0, outputLimits.messageChars).trim()));
     if (this.#byKey.size > 2 * outputLimits.keys) this.#shrink();
   }
 

@@ -65,6 +65,7 @@ export function document(frame: Frame): string {
       ', covering the evidence up to ',
       h('code', {}, frame.position),
     ),
+    h('p', {}, h('a', { href: '/deadletters' }, 'Dead letters')),
   );
   const body = h(
     'body',

@@ -1,6 +1,6 @@
 -- No epoch at or below the floor is ever granted again: it is raised where the database may be an older copy of itself.
 create table if not exists claims.floor (
-  singleton boolean primary key default true check (singleton),
+  single boolean primary key default true check (single),
   epoch bigint not null
 );
 insert into claims.floor (epoch) values (0) on conflict do nothing;

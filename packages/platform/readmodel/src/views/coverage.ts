@@ -11,6 +11,12 @@ export interface CoverageQuery {
   readonly sequence: number;
 }
 
+/** A work that stands still keeps nobody from reading the others. */
+const notHeld = sql`not exists (
+  select from headway.dead_letters as letters
+  where letters.state = 'open' and letters.tenant = works.tenant and letters.work = works.work
+)`;
+
 /**
  * Whether the classifier has covered the evidence up to a sequence: `null` while it has not, else the sequence of
  * RECORD by which it had, 0 where there was nothing to cover.
@@ -26,7 +32,7 @@ export async function classifiedBy(
     select
       exists (
         select from headway.works
-        where ${concerned} and covered < last_sequence
+        where ${concerned} and covered < last_sequence and ${work === null ? notHeld : sql`true`}
           and first_sequence <= ${sequence} and covered < least(last_sequence, ${sequence}::bigint)
       ) as waiting,
       (select max(covered_by) from headway.works where ${concerned}) as covered_by`.execute(db);

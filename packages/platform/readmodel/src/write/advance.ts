@@ -1,4 +1,6 @@
+import type { LetterPlace } from '@headway/contracts';
 import { type Kysely, sql } from 'kysely';
+import { readArchived } from '../archive.ts';
 import type {
   ArchivedMessage,
   DeadLetterRow,
@@ -13,10 +15,13 @@ import type {
   WorkRow,
 } from '../rows.ts';
 import type { Database } from '../tables.ts';
-import { archiveMessages, keepDeadLetters } from './archive.ts';
+import { archiveMessages } from './archive.ts';
+import { type Closing, closeLetter, droppedAmong, keepDeadLetters } from './dead-letters.ts';
+import { findHolds, hold, letWait, releaseHold, type WaitingRow } from './holds.ts';
 import { findIdentities, type StandingIdentity, takeIdentities } from './identities.ts';
 import { savePolicies } from './policies.ts';
 import { movePlace, type Place, type ReaderPlace, readPlace, rememberPlace } from './positions.ts';
+import { type Asked, cancelRebuild, requestRebuild } from './rebuilds.ts';
 import { coverSignals, loadSignals, type SignalCoverage, saveMembers, saveSignals } from './signals.ts';
 import { appendUsage } from './usage.ts';
 import { appendTimeline, loadWorks, refreshOpenSignals, saveWorks } from './works.ts';
@@ -27,6 +32,16 @@ export interface Changes {
   readonly change: number;
   archive(messages: readonly ArchivedMessage[]): Promise<void>;
   keepDeadLetters(letters: readonly DeadLetterRow[]): Promise<void>;
+  closeLetter(letter: LetterPlace, closing: Closing): Promise<boolean>;
+  droppedAmong(messages: readonly ArchivedMessage[]): Promise<readonly Omit<LetterPlace, 'reader'>[]>;
+  /** Those of the aggregates, by key, that are held: their messages wait. */
+  findHolds(keys: readonly string[]): Promise<ReadonlySet<string>>;
+  hold(letters: readonly DeadLetterRow[]): Promise<void>;
+  letWait(rows: readonly WaitingRow[]): Promise<void>;
+  /** Ends a hold. Answers with where the messages stand that waited, in the order in which to handle them. */
+  releaseHold(aggregate: string): Promise<readonly WaitingRow[]>;
+  /** Archived messages by where they stand, in the order given. */
+  readArchived(places: readonly Omit<WaitingRow, 'aggregate'>[]): Promise<ArchivedMessage[]>;
   /** Answers with the indexes of the identities that were new; the first of equal keys stands for ever. */
   takeIdentities(identities: readonly IdentityRow[]): Promise<ReadonlySet<number>>;
   findIdentities(keys: readonly string[]): Promise<Map<string, StandingIdentity>>;
@@ -41,6 +56,8 @@ export interface Changes {
   refreshOpenSignals(keys: readonly WorkKey[]): Promise<void>;
   coverSignals(rows: readonly SignalCoverage[]): Promise<void>;
   rememberPlace(reader: string, stream: string, at: Place): Promise<void>;
+  requestRebuild(projection: string, asked: Asked): Promise<void>;
+  cancelRebuild(projection: string, asked: Asked): Promise<void>;
 }
 
 export interface Step {
@@ -78,7 +95,7 @@ export async function advance(
   return { outcome: 'advanced', change };
 }
 
-async function nextChange(tx: Kysely<Database>): Promise<number> {
+export async function nextChange(tx: Kysely<Database>): Promise<number> {
   const { rows } = await sql<{ change: number }>`
     update headway.changes set change = change + 1 returning change`.execute(tx);
   const change = rows[0]?.change;
@@ -86,11 +103,18 @@ async function nextChange(tx: Kysely<Database>): Promise<number> {
   return change;
 }
 
-function changesOver(tx: Kysely<Database>, change: number): Changes {
+export function changesOver(tx: Kysely<Database>, change: number): Changes {
   return {
     change,
     archive: (messages) => archiveMessages(tx, messages),
     keepDeadLetters: (letters) => keepDeadLetters(tx, letters),
+    closeLetter: (letter, closing) => closeLetter(tx, letter, closing),
+    droppedAmong: (messages) => droppedAmong(tx, messages),
+    findHolds: (keys) => findHolds(tx, keys),
+    hold: (letters) => hold(tx, letters),
+    letWait: (rows) => letWait(tx, rows),
+    releaseHold: (aggregate) => releaseHold(tx, aggregate),
+    readArchived: (places) => readArchived(tx, places),
     takeIdentities: (identities) => takeIdentities(tx, identities),
     findIdentities: (keys) => findIdentities(tx, keys),
     loadWorks: (keys) => loadWorks(tx, keys),
@@ -104,5 +128,7 @@ function changesOver(tx: Kysely<Database>, change: number): Changes {
     refreshOpenSignals: (keys) => refreshOpenSignals(tx, keys, change),
     coverSignals: (rows) => coverSignals(tx, rows),
     rememberPlace: (reader, stream, at) => rememberPlace(tx, reader, stream, at),
+    requestRebuild: (projection, asked) => requestRebuild(tx, projection, asked),
+    cancelRebuild: (projection, asked) => cancelRebuild(tx, projection, asked),
   };
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { ArchivedMessage, DeadLetterRow } from '../rows.ts';
+import type { ArchivedMessage } from '../rows.ts';
 import type { Database } from '../tables.ts';
 import { type Column, chunksOf, rowsOf } from './unnest.ts';
 
@@ -39,17 +39,3 @@ function* byBytes(messages: readonly ArchivedMessage[]): Generator<readonly Arch
 }
 
 const asBuffer = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-
-const deadLetterColumns: readonly Column<DeadLetterRow>[] = [
-  ['stream', 'text', (row) => row.stream],
-  ['generation', 'integer', (row) => row.generation],
-  ['sequence', 'bigint', (row) => row.sequence],
-  ['subject', 'text', (row) => row.subject],
-  ['error', 'text', (row) => row.error],
-  ['recorded_at', 'timestamptz', (row) => row.recordedAt],
-];
-
-export async function keepDeadLetters(db: Kysely<Database>, letters: readonly DeadLetterRow[]): Promise<void> {
-  for (const chunk of chunksOf(letters))
-    await sql`insert into headway.dead_letters ${rowsOf(deadLetterColumns, chunk)}`.execute(db);
-}

@@ -1,0 +1,7 @@
+import type { DocumentFormat } from './document.ts';
+import { lintLists } from './javascript-reports.ts';
+import { jsonReports } from './json-reports.ts';
+import { junit } from './junit.ts';
+
+export const documentFormats: readonly DocumentFormat[] = [junit, jsonReports, lintLists];
+export type { DocumentFormat, DocumentReader, DocumentState } from './document.ts';

@@ -1,0 +1,231 @@
+import type { RebuildView } from '@headway/contracts';
+import { type Kysely, sql } from 'kysely';
+import { readArchivePage } from '../archive.ts';
+import type { ArchivedMessage } from '../rows.ts';
+import type { Database } from '../tables.ts';
+import { type Changes, changesOver, nextChange } from '../write/advance.ts';
+import { fromArchive } from '../write/from-archive.ts';
+import { listHolds } from '../write/holds.ts';
+import type { Place } from '../write/positions.ts';
+import { completeNext, createNext, dropSchema, takePlace } from './next-generation.ts';
+import { FLEET, intoNextGeneration, NEXT_SCHEMA, OLD_SCHEMA } from './tables.ts';
+
+/** How long the switch waits for readers that are in the midst of a statement; then it is tried again. */
+const LOCK_TIMEOUT = '5s';
+/** Making the indexes of a large generation may take so long. */
+const INDEX_TIMEOUT = '1h';
+
+export interface RebuildRow extends Omit<RebuildView, 'rate' | 'etaSeconds' | 'requestedAt' | 'endedAt'> {
+  readonly id: number;
+  readonly projection: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly requestedAt: number;
+  readonly startedAt: number | null;
+  readonly updatedAt: number | null;
+  readonly endedAt: number | null;
+}
+
+/** Rebuilds: a generation of the read models beside the living one, which it replaces when it has caught up. */
+export interface Rebuilds {
+  /** The generation that answers now; `null` where there is no such projection. */
+  generation(projection: string): Promise<number | null>;
+  /** The newest rebuild, whatever became of it. */
+  newest(projection: string): Promise<RebuildRow | null>;
+  /**
+   * Takes on the rebuild that is under way, from its beginning, where nobody works on it: `null` where there is none or
+   * another does. `worker` names who takes it on; a name is used once. Until `release` nobody else can.
+   */
+  takeOn(worker: string): Promise<Rebuild | null>;
+}
+
+/** One rebuild in the hands of one worker. Every step ends with `false` where it was called off or taken over. */
+export interface Rebuild {
+  readonly id: number;
+  readonly total: number;
+  /** Archived messages of a stream after a place; none at its end. */
+  page(stream: string, after: Place, limit: number): Promise<ArchivedMessage[]>;
+  /** Writes into the next generation and notes the messages that are done with, all or nothing. */
+  write(done: number, write: (changes: Changes) => Promise<void>): Promise<boolean>;
+  /** Makes the indexes. Call it before `switch`. */
+  complete(): Promise<boolean>;
+  /**
+   * Stops the writers of the living generation, lets `finish` bring the next one to its end, and puts it in its place, in
+   * one transaction. `held` are the aggregates that the next generation could not handle.
+   */
+  switch(finish: (changes: Changes, held: readonly string[]) => Promise<number>): Promise<boolean>;
+  /** Ends a rebuild that cannot succeed. */
+  fail(error: string): Promise<void>;
+  /** Drops what is not needed any more, and lets go. */
+  release(): Promise<void>;
+}
+
+export const rebuildsOver = (db: Kysely<Database>): Rebuilds => ({
+  async generation(projection) {
+    const { rows } = await sql<{ generation: number }>`
+      select generation from headway.projections where name = ${projection}`.execute(db);
+    return rows[0]?.generation ?? null;
+  },
+  async newest(projection) {
+    const { rows } = await sql<Stored>`
+      select * from headway.rebuilds where projection = ${projection} order by id desc limit 1`.execute(db);
+    return rows[0] === undefined ? null : read(rows[0]);
+  },
+  takeOn: (worker) => takeOn(db, worker),
+});
+
+async function takeOn(db: Kysely<Database>, worker: string): Promise<Rebuild | null> {
+  const { rows: wanted } = await sql`
+    select from headway.rebuilds where projection = ${FLEET} and state in ('requested', 'running')`.execute(db);
+  if (wanted.length === 0) return null;
+  // The lock lives as long as its connection: with a worker that dies it ends, and another takes the rebuild on.
+  const locked = await lock(db);
+  if (locked === null) return null;
+  const begun = await db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ id: number; total: number }>`
+      update headway.rebuilds set
+        state = 'running', worker = ${worker}, started_at = clock_timestamp(), updated_at = clock_timestamp(), done = 0,
+        total = (select count(*) from headway.archive where stream in ('EVIDENCE', 'RECORD'))
+      where projection = ${FLEET} and state in ('requested', 'running') returning id, total`.execute(tx);
+    if (rows[0] !== undefined) await createNext(tx);
+    return rows[0] ?? null;
+  });
+  if (begun === null) {
+    await locked.release();
+    return null;
+  }
+  return rebuildOf(db, { ...begun, worker }, locked.release);
+}
+
+async function lock(db: Kysely<Database>): Promise<{ release(): Promise<void> } | null> {
+  const released = Promise.withResolvers<void>();
+  const got = Promise.withResolvers<boolean>();
+  const holding = db.connection().execute(async (connection) => {
+    const { rows } = await sql<{ locked: boolean }>`
+      select pg_try_advisory_lock(hashtext('headway/rebuild')) as locked`.execute(connection);
+    got.resolve(rows[0]?.locked === true);
+    if (rows[0]?.locked !== true) return;
+    await released.promise;
+    await sql`select pg_advisory_unlock(hashtext('headway/rebuild'))`.execute(connection);
+  });
+  holding.catch((error: unknown) => got.reject(error));
+  if (!(await got.promise)) return null;
+  return {
+    release: async () => {
+      released.resolve();
+      await holding.catch(() => undefined);
+    },
+  };
+}
+
+interface Begun {
+  readonly id: number;
+  readonly total: number;
+  readonly worker: string;
+}
+
+function rebuildOf(db: Kysely<Database>, begun: Begun, unlock: () => Promise<void>): Rebuild {
+  const { id, total, worker } = begun;
+  /** Runs a step while the rebuild is still this worker's. The row stays locked, so that it is called off before or after. */
+  const step = (run: (tx: Kysely<Database>) => Promise<void>): Promise<boolean> =>
+    db.transaction().execute(async (tx) => {
+      const { rows } = await sql`
+        select from headway.rebuilds where id = ${id} and state = 'running' and worker = ${worker} for update`.execute(
+        tx,
+      );
+      if (rows.length === 0) return false;
+      await run(tx);
+      return true;
+    });
+  const note = (tx: Kysely<Database>, done: number) =>
+    sql`
+      update headway.rebuilds
+      set done = done + ${done}, total = greatest(total, done + ${done}), updated_at = clock_timestamp()
+      where id = ${id}`.execute(tx);
+  return {
+    id,
+    total,
+    page: (stream, after, limit) => readArchivePage(db, stream, after, limit),
+    write: (done, write) =>
+      step(async (tx) => {
+        await write(nextChanges(tx));
+        await note(tx, done);
+      }),
+    complete: () =>
+      step(async (tx) => {
+        await sql`set local statement_timeout = ${sql.lit(INDEX_TIMEOUT)}`.execute(tx);
+        await completeNext(tx);
+      }),
+    switch: (finish) =>
+      step(async (tx) => {
+        await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`.execute(tx);
+        const change = await nextChange(tx);
+        const held = await listHolds(tx.withPlugin(intoNextGeneration()));
+        await note(
+          tx,
+          await finish(
+            nextChanges(tx),
+            held.map(({ aggregate }) => aggregate.key),
+          ),
+        );
+        await takePlace(tx, change);
+        await sql`
+          update headway.rebuilds set state = 'switched', ended_at = clock_timestamp() where id = ${id}`.execute(tx);
+      }),
+    fail: async (error) => {
+      await sql`
+        update headway.rebuilds set state = 'failed', ended_at = clock_timestamp(), error = ${error}
+        where id = ${id} and state = 'running' and worker = ${worker}`.execute(db);
+    },
+    release: async () => {
+      try {
+        const { rows } = await sql`select from headway.rebuilds where id = ${id} and worker = ${worker}`.execute(db);
+        if (rows.length > 0) {
+          await dropSchema(db, NEXT_SCHEMA);
+          await dropSchema(db, OLD_SCHEMA);
+        }
+      } finally {
+        await unlock();
+      }
+    },
+  };
+}
+
+/** Changes of the next generation. What all generations share is left as it is. */
+const nextChanges = (tx: Kysely<Database>): Changes => ({
+  ...fromArchive(changesOver(tx.withPlugin(intoNextGeneration()), 0)),
+  keepDeadLetters: async () => {},
+  closeLetter: async () => false,
+  rememberPlace: async () => {},
+  requestRebuild: async () => {},
+  cancelRebuild: async () => {},
+});
+
+interface Stored {
+  readonly id: number;
+  readonly projection: string;
+  readonly state: RebuildView['state'];
+  readonly requested_by: string;
+  readonly why: string;
+  readonly requested_at: Date;
+  readonly started_at: Date | null;
+  readonly updated_at: Date | null;
+  readonly ended_at: Date | null;
+  readonly done: number;
+  readonly total: number;
+  readonly error: string | null;
+}
+
+const read = (row: Stored): RebuildRow => ({
+  id: row.id,
+  projection: row.projection,
+  state: row.state,
+  requestedBy: row.requested_by,
+  why: row.why,
+  requestedAt: row.requested_at.getTime(),
+  startedAt: row.started_at?.getTime() ?? null,
+  updatedAt: row.updated_at?.getTime() ?? null,
+  endedAt: row.ended_at?.getTime() ?? null,
+  done: row.done,
+  total: row.total,
+  error: row.error,
+});
