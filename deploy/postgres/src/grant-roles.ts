@@ -19,6 +19,9 @@ export async function grantRoles(url: string, passwordOf: (role: string) => stri
       if (!existing.has(role.name)) await client.query(`create role ${role.name}`);
       for (const statement of await statementsFor(client, role, passwordOf(role.name))) await client.query(statement);
     }
+    for (const { name, readsTablesOf: maker } of DATABASE_ROLES)
+      if (maker !== undefined)
+        await client.query(`alter default privileges for role ${maker} grant select on tables to ${name}`);
     await client.query('commit');
     return DATABASE_ROLES.map(({ name }) => name);
   } finally {
@@ -47,6 +50,8 @@ async function statementsFor(client: pg.Client, role: DatabaseRole, password: st
     `grant ${name} to current_user`,
     // From an owner it would take what it may by being the owner.
     ...[...present].filter((schema) => !owns.includes(schema)).flatMap((schema) => withdraw(schema, name)),
+    `revoke create on database ${database} from ${name}`,
+    ...(role.makesSchemas === true ? [`grant create on database ${database} to ${name}`] : []),
     ...uses.map((schema) => `grant usage on schema ${schema} to ${name}`),
     ...grants
       .filter(({ on }) => on.endsWith('.*') || tables.has(on))

@@ -10,6 +10,10 @@ export interface DatabaseRole {
   readonly grants: readonly { readonly on: string; readonly may: readonly Privilege[] }[];
   /** Schemas that are its own, so that it may make and replace tables there, as a rebuild does. */
   readonly owns: readonly string[];
+  /** It may make schemas: a rebuild grows in one of its own, beside the one that answers. */
+  readonly makesSchemas?: boolean;
+  /** It may also read the tables that this role makes: what a rebuild puts in the place of a table comes without that table's grants. */
+  readonly readsTablesOf?: string;
 }
 
 export type Privilege = 'select' | 'insert' | 'update';
@@ -30,6 +34,7 @@ export const DATABASE_ROLES: readonly DatabaseRole[] = [
       ...NOTES_LOSSES,
     ],
     owns: [],
+    readsTablesOf: 'projection',
   },
   {
     // A claim is released by letting its lease end, never by deleting it: its epoch must not begin anew.
@@ -47,6 +52,7 @@ export const DATABASE_ROLES: readonly DatabaseRole[] = [
     uses: ['claims'],
     grants: [{ on: 'claims.*', may: ['select', 'insert', 'update'] }],
     owns: ['headway'],
+    makesSchemas: true,
   },
   {
     // Its journal is one transaction with the claims it holds.

@@ -83,7 +83,8 @@ const STATEMENTS: Readonly<Record<string, readonly string[]>> = {
   'create table headway.rebuilt (id int)': ['projection'],
   'alter table headway.works rename to works_before': ['projection'],
   'create table public.mine (id int)': [],
-  'create schema mine': [],
+  'create schema mine': ['projection'],
+  'drop schema headway cascade; create schema headway': ['projection'],
   'create role mine': [],
   'create temporary table mine (id int)': [],
   'alter role ingest superuser': [],
@@ -133,6 +134,16 @@ describe('the services’ own ports', () => {
     expect(before).toMatch(/^SCRAM-SHA-256\$/);
     expect(await keptPasswordOf('ingest')).not.toBe(before);
     expect(await ask('ingest', 'select key from headway.identities')).toBe('ok');
+  });
+
+  it('go on after a rebuild put another table in the place of one', async () => {
+    const projection = new pg.Client({ connectionString: urlOf('projection') });
+    await projection.connect();
+    await projection.query(`begin; create schema headway_next; create table headway_next.identities (like headway.identities);
+      drop table headway.identities; alter table headway_next.identities set schema headway; commit`);
+    await projection.end();
+    expect(await ask('ingest', 'select key from headway.identities')).toBe('ok');
+    expect(await ask('ingest', 'delete from headway.identities')).toBe(INSUFFICIENT_PRIVILEGE);
   });
 
   it('lose what is not declared', async () => {
