@@ -90,7 +90,12 @@ export default {
     {
       name: 'postgres-only-in-its-packages',
       severity: 'error',
-      from: { pathNot: '^(packages/platform/(readmodel|claims|access|testkit)|test)/' },
+      from: {
+        pathNot: [
+          '^(packages/platform/(readmodel|claims|access|testkit)|test)/',
+          '^services/executor/(src/journal|src/adapters|test)/',
+        ],
+      },
       to: { path: module('(kysely|pg|@types/pg)') },
     },
     {
@@ -117,7 +122,10 @@ export default {
     {
       name: 'only-main-imports-adapters',
       severity: 'error',
-      from: { path: '^services/([^/]+)/', pathNot: [tests, '^services/[^/]+/src/main\\.ts$', '/adapters/'] },
+      from: {
+        path: '^services/([^/]+)/',
+        pathNot: [tests, '^services/[^/]+/test/', '^services/[^/]+/src/main\\.ts$', '/adapters/'],
+      },
       to: { path: '^services/$1/(src/)?adapters/' },
     },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },

@@ -1,16 +1,14 @@
-import { type Assessment, type EvidenceCommit, parseSubject, type TrajectoryRecord } from '@headway/contracts';
 import { openReadModel, type ReadModel } from '@headway/readmodel';
 import { eventually } from '@headway/testkit';
-import { type Classification, createClassification } from '@headway/trajectory';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, it } from 'vitest';
 import { apiOf } from '../harness/api.ts';
-import { type FleetPlan, planFleet } from '../harness/fleet-plan.ts';
+import { planFleet } from '../harness/fleet-plan.ts';
 import { postUntilAnswered } from '../harness/post-until-answered.ts';
 import { type Services, serviceNames, startServices } from '../harness/services.ts';
+import { chunksOf, classifyArchive, expectAssessments, expectTimelines, laterOf } from './converged.ts';
 
 /** Works in one request. */
 const BATCH = 100;
-const TENANT = 'default';
 
 let services: Services;
 let model: ReadModel;
@@ -50,62 +48,6 @@ export function describeKills(size: { readonly works: number; readonly rounds: n
     await eventually(() => api.works(position), { within: 120_000, what: 'the view of the last event' });
     await eventually(() => api.signals(position), { within: 60_000, what: 'the signals' });
     await expectTimelines(api, plan);
-    await expectAssessments(api, plan, await classifyArchive(plan));
+    await expectAssessments(model, api, plan.ofWork.keys(), await classifyArchive(model, events));
   });
-}
-
-/** Each event that was answered stands in its work's timeline exactly once, in the order it was sent. */
-async function expectTimelines(api: ReturnType<typeof apiOf>, plan: FleetPlan) {
-  for (const [work, sent] of plan.ofWork) {
-    const evidence = (await api.timeline(work)).filter((entry) => entry.kind === 'evidence');
-    expect(evidence.map((entry) => entry.id)).toEqual(sent.map((event) => event.id));
-  }
-}
-
-/** What the rules say of the archived log, without any service; and that the archive has each event once. */
-async function classifyArchive(plan: FleetPlan): Promise<Classification> {
-  const offline = createClassification({ tenant: TENANT });
-  let events = 0;
-  for await (const message of model.readArchive('EVIDENCE')) {
-    if (parseSubject(message.subject)?.kind !== 'evidence') continue;
-    const commit = JSON.parse(Buffer.from(message.payload).toString('utf8')) as EvidenceCommit;
-    for (const event of commit.events) {
-      events += 1;
-      expect(offline.push(event).kind).toBe('accepted');
-    }
-  }
-  expect(events).toBe(plan.rounds.length * plan.ofWork.size);
-  return offline;
-}
-
-/** The views and the record say of each work what the offline classification says; no assessment is recorded twice. */
-async function expectAssessments(api: ReturnType<typeof apiOf>, plan: FleetPlan, offline: Classification) {
-  const newest = new Map<string, Assessment>();
-  const ids: string[] = [];
-  for await (const message of model.readArchive('RECORD')) {
-    const meaning = parseSubject(message.subject);
-    if (meaning?.kind !== 'trajectory') continue;
-    const record = JSON.parse(Buffer.from(message.payload).toString('utf8')) as TrajectoryRecord;
-    for (const event of record.events) {
-      if (event.type !== 'headway.work.assessed') continue;
-      ids.push(event.id);
-      newest.set(meaning.work, event.data);
-    }
-  }
-  expect(new Set(ids).size).toBe(ids.length);
-  for (const work of plan.ofWork.keys()) {
-    expect(newest.get(work)).toEqual(offline.assessment(work));
-    expect((await api.work(work, null)).assessment).toEqual(offline.assessment(work));
-  }
-}
-
-function chunksOf<Value>(values: readonly Value[], size: number): Value[][] {
-  const chunks: Value[][] = [];
-  for (let at = 0; at < values.length; at += size) chunks.push(values.slice(at, at + size));
-  return chunks;
-}
-
-function laterOf(one: string | null, other: string | null): string | null {
-  const sequence = (position: string | null) => Number(position?.split(':')[2] ?? 0);
-  return sequence(other) > sequence(one) ? other : one;
 }

@@ -1,8 +1,8 @@
 import type { EventsAnswer, Page, SignalView, TimelineEntry, WorkView } from '@headway/contracts';
-import type { Services } from './services.ts';
+import type { ServiceName, Services } from './services.ts';
 
 /** The HTTP API as a tenant sees it, with the operator token. Throws on every answer that is not a success. */
-export function apiOf(services: Services, tenant = 'default') {
+export function apiOf(services: Services, tenant = 'default', ingest: ServiceName = 'ingest') {
   const headers = { authorization: `Bearer ${services.token}`, 'headway-tenant': tenant };
   const get = async <Answer>(path: string): Promise<Answer> => {
     const answer = await fetch(services.url('projection') + path, { headers });
@@ -11,7 +11,7 @@ export function apiOf(services: Services, tenant = 'default') {
   };
   return {
     post: async (events: readonly unknown[]): Promise<EventsAnswer> => {
-      const answer = await fetch(`${services.url('ingest')}/v1/events`, {
+      const answer = await fetch(`${services.url(ingest)}/v1/events`, {
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/x-ndjson' },
         body: events.map((event) => JSON.stringify(event)).join('\n'),

@@ -9,6 +9,7 @@ const PATIENCE_MILLISECONDS = 60_000;
 export async function postUntilAnswered(
   api: ReturnType<typeof apiOf>,
   events: readonly unknown[],
+  within: number = PATIENCE_MILLISECONDS,
 ): Promise<EventsAnswer> {
   let answered: EventsAnswer | null = null;
   await eventually(
@@ -16,7 +17,7 @@ export async function postUntilAnswered(
       answered = await api.post(events);
       return answered.refused === 0;
     },
-    { what: 'an answer to every event of a batch', within: PATIENCE_MILLISECONDS },
+    { what: 'an answer to every event of a batch', within },
   );
   if (answered === null) throw new Error('no answer');
   return answered;

@@ -4,15 +4,18 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { eventually, freePort, startNats, startPostgres } from '@headway/testkit';
+import { eventually, freePort, startNats, startPostgres, type TestNats, type TestPostgres } from '@headway/testkit';
 
 export const repositoryRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 export const serviceNames = ['ingest', 'classifier', 'projection'] as const;
-export type ServiceName = (typeof serviceNames)[number];
+/** `ingest-2` is a second replica, which runs only where it is started. */
+export type ServiceName = (typeof serviceNames)[number] | 'ingest-2';
 
 /** The real services as processes of their own, on a real log and a real store that belong to this test alone. */
 export interface Services {
+  readonly nats: TestNats;
+  readonly postgres: TestPostgres;
   readonly natsUrl: string;
   readonly postgresUrl: string;
   /** The operator token: any tenant through the header `Headway-Tenant`. */
@@ -34,11 +37,15 @@ const READY_MILLISECONDS = 60_000;
 /** What a service printed, for the message of a failing test. */
 const OUTPUT_CHARACTERS = 20_000;
 
-export async function startServices(environment: Readonly<Record<string, string>> = {}): Promise<Services> {
+export async function startServices(
+  environment: Readonly<Record<string, string>> = {},
+  /** Servers that may be killed. */
+  { own = false } = {},
+): Promise<Services> {
   const folder = await mkdtemp(join(tmpdir(), 'headway-services-'));
   const token = randomBytes(32).toString('base64url');
   await writeFile(join(folder, 'operator-token'), token, { mode: 0o600 });
-  const [nats, postgres] = await Promise.all([startNats(), startPostgres()]);
+  const [nats, postgres] = await Promise.all([startNats({ own }), startPostgres({ own })]);
   const shared = {
     ...process.env,
     HEADWAY_NATS_URL: nats.url,
@@ -57,13 +64,13 @@ export async function startServices(environment: Readonly<Record<string, string>
     await runJob(job, shared);
 
   const ports = new Map<ServiceName, number>();
-  for (const name of serviceNames) ports.set(name, await freePort());
+  for (const name of [...serviceNames, 'ingest-2'] as const) ports.set(name, await freePort());
   const running = new Map<ServiceName, Running>();
   const url = (name: ServiceName) => `http://127.0.0.1:${ports.get(name)}`;
 
   const start = async (name: ServiceName) => {
     let output = '';
-    const child = spawn(process.execPath, [`services/${name}/src/main.ts`], {
+    const child = spawn(process.execPath, [`services/${name.replace(/-\d+$/, '')}/src/main.ts`], {
       cwd: repositoryRoot,
       env: { ...shared, HEADWAY_PORT: String(ports.get(name)) },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -108,6 +115,8 @@ export async function startServices(environment: Readonly<Record<string, string>
     throw error;
   }
   return {
+    nats,
+    postgres,
     natsUrl: nats.url,
     postgresUrl: postgres.url,
     token,
@@ -115,7 +124,7 @@ export async function startServices(environment: Readonly<Record<string, string>
     kill: (name) => end(name, 'SIGKILL'),
     start,
     stop: async () => {
-      await Promise.all(serviceNames.map((name) => end(name, 'SIGTERM')));
+      await Promise.all([...running.keys()].map((name) => end(name, 'SIGTERM')));
       await Promise.all([nats.stop(), postgres.stop()]);
       await rm(folder, { recursive: true, force: true });
     },

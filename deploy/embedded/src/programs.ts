@@ -15,9 +15,10 @@ export const JOBS: readonly Job[] = [
   { name: 'streams', main: 'packages/platform/eventlog/src/provision.ts' },
   { name: 'read models', main: 'packages/platform/readmodel/src/migrate.ts' },
   { name: 'claims', main: 'packages/platform/claims/src/migrate.ts' },
+  { name: 'effects', main: 'services/executor/src/journal/migrate.ts' },
 ];
 
-export const SERVICES: readonly Service[] = ['ingest', 'classifier', 'projection'].map((name) => ({
+export const SERVICES: readonly Service[] = ['ingest', 'classifier', 'executor', 'projection'].map((name) => ({
   name,
   main: `services/${name}/src/main.ts`,
 }));

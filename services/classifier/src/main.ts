@@ -2,25 +2,42 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { readAccessSettings } from '@headway/access';
 import { connectPostgresClaims } from '@headway/claims';
+import { STREAMS } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
+import { createLevel, openReadModel } from '@headway/readmodel';
 import { createHttp, runService } from '@headway/runtime';
 import { config } from './config.ts';
 import { startReplica } from './replica.ts';
+
+/** The classifier asks the store only how far the log is archived. */
+const STORE_CONNECTIONS = 2;
 
 runService({
   name: 'classifier',
   main: async (scope) => {
     const settings = config.read(process.env);
-    const log = await connectJetStreamLog({ servers: settings.HEADWAY_NATS_URL, name: 'headway-classifier' });
+    const log = await connectJetStreamLog({
+      servers: settings.HEADWAY_NATS_URL,
+      name: 'headway-classifier',
+      monitorUrl: settings.HEADWAY_NATS_MONITOR_URL,
+    });
     scope.onClose('log', () => log.close());
     const claims = connectPostgresClaims(settings.HEADWAY_POSTGRES_URL);
     scope.onClose('claims', () => claims.close());
+
+    const store = openReadModel({
+      url: settings.HEADWAY_POSTGRES_URL,
+      connections: STORE_CONNECTIONS,
+      name: 'headway-classifier',
+    });
+    scope.onClose('store', () => store.close());
 
     const replica = startReplica({
       log,
       claims,
       holder: `${hostname()}/${process.pid}/${randomUUID()}`,
       logger: scope.logger,
+      level: createLevel({ log, streams: [STREAMS.evidence, STREAMS.record], records: store.bus }),
       signal: scope.signal,
     });
     scope.onClose('replica', () => replica.ended);
@@ -31,6 +48,7 @@ runService({
       access: readAccessSettings(process.env),
       publicHosts: [],
       checks: {
+        log: async () => ({ ready: true, detail: { durability: await log.durability() } }),
         replica: () => {
           const reason = replica.trouble();
           const duties = replica.duties();

@@ -15,7 +15,19 @@ export interface ReplicaParts {
   readonly logger: Logger;
   readonly signal: AbortSignal;
   readonly renewalSeconds?: number;
+  /** Whether the log is the one that was archived: nothing is written to another one. */
+  readonly level?: BusLevel;
 }
+
+/** See `createLevel` of the read model. */
+export interface BusLevel {
+  /** `null` = it is. Throws where it cannot be asked. */
+  check(): Promise<string | null>;
+  lost(): string | null;
+}
+
+/** How often the level is looked at while duties are done. */
+const LEVEL_MS = 1_000;
 
 /** One replica of the classifier: does what it owns, and takes up its duties anew when they change or it was fenced. */
 export interface Replica {
@@ -49,9 +61,15 @@ export function startReplica(parts: ReplicaParts): Replica {
     const round = new AbortController();
     const signal = AbortSignal.any([parts.signal, round.signal]);
     try {
+      const lost = (await parts.level?.check()) ?? null;
+      if (lost !== null) throw new Error(`the log has to be put back first (headway bus restore): ${lost}`);
       await startLoops({ ...parts, signal }, duties, state.loops);
       state.trouble = null;
-      await Promise.race([reviewUntilChanged(duties, signal), ...state.loops.map((loop) => ending(loop))]);
+      await Promise.race([
+        reviewUntilChanged(duties, signal),
+        untilLost(signal),
+        ...state.loops.map((loop) => ending(loop)),
+      ]);
     } catch (error) {
       state.trouble = `the duties could not be taken up: ${error instanceof Error ? error.message : String(error)}`;
       parts.logger.error({ err: error }, 'the duties could not be taken up');
@@ -75,6 +93,20 @@ export function startReplica(parts: ReplicaParts): Replica {
     while (!signal.aborted) {
       await wait((parts.renewalSeconds ?? RENEWAL_SECONDS) * 1_000, signal);
       if (signal.aborted || !sameDuties(duties, await ownership.review())) return;
+    }
+  };
+
+  const untilLost = async (signal: AbortSignal) => {
+    const { level } = parts;
+    if (level === undefined) return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    while (!signal.aborted) {
+      await wait(LEVEL_MS, signal);
+      // While the store is away only what the log itself shows is known.
+      const lost = level.lost() ?? (await level.check().catch(() => null));
+      if (lost === null) continue;
+      state.trouble = lost;
+      parts.logger.error({ lost }, 'the log lost its tail: nothing is written before it is put back');
+      return;
     }
   };
 

@@ -5,45 +5,28 @@ import {
   type EvidenceRefused,
   formatPosition,
   identityKey,
-  limits,
-  type Problem,
   problem,
+  subjects,
 } from '@headway/contracts';
-import type { EventLog } from '@headway/eventlog';
 import { digest } from '@headway/kernel';
-import type { Logger } from '@headway/runtime';
-import type { Doubts } from './identity/doubts.ts';
+import { type AppendParts, appendWork, type Headers, logAway, storeAway } from './append-work.ts';
 import type { Claim, InFlight, Outcome } from './identity/in-flight.ts';
-import type { RecentIndex } from './identity/known.ts';
 import { enrich } from './intake/enrich.ts';
 import type { Item } from './intake/forms.ts';
-import { type Commit, type Entry, pack } from './intake/pack.ts';
+import type { Entry } from './intake/pack.ts';
 import { OWN_SOURCE, type RefusedReport, type Report, readReport } from './intake/report.ts';
-import type { IdentityArchive, ReadAttempt } from './ports.ts';
+import type { ReadAttempt } from './ports.ts';
 
-export interface AcceptOptions {
-  readonly log: EventLog;
-  readonly archive: Pick<IdentityArchive, 'lookup'>;
-  readonly recent: RecentIndex;
+export interface AcceptOptions extends AppendParts {
   readonly inFlight: InFlight;
-  readonly doubts: Doubts;
   readonly readAttempt: ReadAttempt;
-  readonly logger: Logger;
 }
-
-/** Headers for the messages of one request, such as its trace. */
-export type Headers = Readonly<Record<string, string>>;
 
 /** Takes the events of one request: one verdict each, in their order. */
 export type Accept = (tenant: string, items: readonly Item[], headers: Headers) => Promise<EventVerdict[]>;
 
-const logAway = () =>
-  problem('log_unavailable', 'The log did not acknowledge the event. Send it again; it is taken once.');
-const storeAway = () =>
-  problem('store_unavailable', 'It cannot be checked whether the event is known already. Send it again.');
-
 /**
- * Evidence into the log, each identity once for ever: read, settle the identity, enrich, pack by work, append. The
+ * Evidence into the log, each identity once for ever: read, settle the identity, enrich, append by work. The
  * verdict of one event does not depend on the others of its request, but the order within a work is kept: after an
  * append that failed nothing of that work follows.
  */
@@ -111,8 +94,10 @@ async function decideRound(
   const waiting = new Map<Report, Promise<Outcome>>();
   const elsewhere = new Set<string>();
   const later: Report[] = [];
-  // All claims in one go, without waiting in between.
+  const marks = new Map<string, number>();
+  // All claims in one go, without waiting in between; so each work's mark is of the moment its identities were looked up.
   for (const report of reports) {
+    if (!marks.has(report.work)) marks.set(report.work, markOf(options, tenant, report.work));
     if (elsewhere.has(report.work)) {
       later.push(report);
       continue;
@@ -138,7 +123,7 @@ async function decideRound(
     claim.settle(outcome);
   };
   try {
-    if (claimed.size > 0) await decideClaimed(options, tenant, [...claimed.keys()], settle, headers);
+    if (claimed.size > 0) await decideClaimed(options, tenant, [...claimed.keys()], { marks, settle, headers });
   } finally {
     // Whatever broke: nobody may wait for ever for a claim of ours.
     for (const report of claimed.keys()) settle(report, { kind: 'failed', problem: logAway() });
@@ -147,14 +132,21 @@ async function decideRound(
   return later;
 }
 
-type Settle = (report: Report, outcome: Outcome) => void;
+const markOf = ({ heads }: AcceptOptions, tenant: string, work: string) =>
+  heads.of(subjects.evidence(tenant, work)).mark;
+
+interface Deciding {
+  /** By work: its head's mark when its identities were looked up. */
+  readonly marks: ReadonlyMap<string, number>;
+  readonly settle: (report: Report, outcome: Outcome) => void;
+  readonly headers: Headers;
+}
 
 async function decideClaimed(
   options: AcceptOptions,
   tenant: string,
   reports: readonly Report[],
-  settle: Settle,
-  headers: Headers,
+  { marks, settle, headers }: Deciding,
 ): Promise<void> {
   const { archive, recent, doubts } = options;
   const keys = reports.map(({ key }) => key);
@@ -185,11 +177,11 @@ async function decideClaimed(
   }
   const byEntry = new Map(fresh.map(({ report, entry }) => [entry, report]));
   const settleEntry = (entry: Entry, outcome: Outcome) => settle(byEntry.get(entry) as Report, outcome);
-  const works = pack(
-    tenant,
-    fresh.map(({ entry }) => entry),
+  const appended = await Promise.allSettled(
+    [...Map.groupBy(byEntry.keys(), ({ work }) => work)].map(([work, entries]) =>
+      appendWork(options, { tenant, work, entries, mark: marks.get(work) ?? 0 }, settleEntry, headers),
+    ),
   );
-  const appended = await Promise.allSettled(works.map((work) => appendWork(options, work, settleEntry, headers)));
   for (const one of appended) if (one.status === 'rejected') throw one.reason;
 }
 
@@ -200,42 +192,6 @@ function tryEnrich({ readAttempt, logger }: AcceptOptions, report: Report): Evid
   } catch (error) {
     logger.error({ err: error, source: report.event.source, id: report.event.id }, 'an event could not be enriched');
     return null;
-  }
-}
-
-/** Appends the commits of one work one after the other; after one that failed the rest is not tried. */
-async function appendWork(
-  { log, recent, doubts }: AcceptOptions,
-  commits: readonly Commit[],
-  settle: (entry: Entry, outcome: Outcome) => void,
-  headers: Headers,
-): Promise<void> {
-  let failed: Problem | null = null;
-  for (const { subject, messageId, payload, entries } of commits) {
-    if (failed === null && payload.length > limits.commitBytes) {
-      const tooLarge = problem(
-        'event_too_large',
-        'The event is too large once its failures are read. Send less of them.',
-      );
-      for (const entry of entries) settle(entry, { kind: 'failed', problem: tooLarge });
-      continue;
-    }
-    if (failed === null) {
-      const message = { subject, payload, messageId, headers };
-      const answer = await log.append(message);
-      if (answer.outcome === 'appended' || answer.outcome === 'duplicate') {
-        const { position } = answer;
-        for (const entry of entries) {
-          recent.enter(entry.key, entry.content, position);
-          const standing = { content: entry.content, position };
-          settle(entry, { kind: 'stands', standing, fresh: answer.outcome === 'appended' });
-        }
-        continue;
-      }
-      doubts.add(message, entries);
-      failed = logAway();
-    }
-    for (const entry of entries) settle(entry, { kind: 'failed', problem: failed });
   }
 }
 

@@ -12,6 +12,8 @@ export const config = defineConfig(
     /** Host names, with or without port, that clients may use beside the loopback ones; with commas between. */
     HEADWAY_PUBLIC_HOSTS: variable.list(),
     HEADWAY_NATS_URL: z.string().min(1),
+    /** Where the NATS server's monitoring answers: it tells whether the server syncs before it acknowledges. */
+    HEADWAY_NATS_MONITOR_URL: z.url().optional(),
     HEADWAY_POSTGRES_URL: z.string().min(1),
     /** Seconds between ticks of the monitor; 0 = this process posts none. */
     HEADWAY_TICK_SECONDS: z.coerce.number().min(0).max(86_400).default(60),

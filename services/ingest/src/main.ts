@@ -1,7 +1,7 @@
 import { readAccessSettings } from '@headway/access';
 import { STREAMS } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
-import { ARCHIVE_READER, openReadModel } from '@headway/readmodel';
+import { ARCHIVE_READER, createLevel, openReadModel } from '@headway/readmodel';
 import { pause, runService } from '@headway/runtime';
 import { readAttempt } from '@headway/signatures';
 import { config } from './config.ts';
@@ -16,17 +16,22 @@ runService({
     const { logger, signal } = scope;
     const settings = config.read(process.env);
     const access = readAccessSettings(process.env);
-    const log = await connectJetStreamLog({ servers: settings.HEADWAY_NATS_URL, name: 'headway ingest' });
+    const log = await connectJetStreamLog({
+      servers: settings.HEADWAY_NATS_URL,
+      name: 'headway ingest',
+      monitorUrl: settings.HEADWAY_NATS_MONITOR_URL,
+    });
     scope.onClose('log', () => log.close());
     const readModel = openReadModel({ url: settings.HEADWAY_POSTGRES_URL, name: 'headway ingest' });
     scope.onClose('store', () => readModel.close());
-    const { app, ended } = await createIngest({
+    const { app, ended } = createIngest({
       log,
       archive: readModel.identities,
       signals: {
         threadOf: readModel.views.threadOf,
         recorded: () => readModel.views.place(ARCHIVE_READER, STREAMS.record),
       },
+      level: createLevel({ log, streams: [STREAMS.evidence], records: readModel.bus }),
       readAttempt,
       clock,
       logger,
@@ -36,8 +41,8 @@ runService({
       signal,
       checks: {
         log: async () => {
-          const { lastSequence, replicas } = await log.describe(STREAMS.evidence);
-          return { ready: true, detail: { lastSequence, replicas } };
+          const { lastSequence } = await log.describe(STREAMS.evidence);
+          return { ready: true, detail: { lastSequence, durability: await log.durability() } };
         },
         store: async () => {
           await readModel.ping();
@@ -47,7 +52,7 @@ runService({
     });
     scope.onClose('http', () => app.close());
     const url = await app.listen({ host: settings.HEADWAY_HOST, port: settings.HEADWAY_PORT });
-    void ended.then((reason) => reason !== null && scope.fail(reason));
+    scope.onClose('identities', () => ended);
     const ticking = tickForEver({ log, clock, pause, everySeconds: settings.HEADWAY_TICK_SECONDS, signal, logger });
     scope.onClose('ticks', () => ticking);
     scope.announce({ url });

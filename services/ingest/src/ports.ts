@@ -11,6 +11,14 @@ export interface IdentityArchive {
   ): Promise<ReadonlyMap<string, { readonly content: string; readonly sequence: number }>>;
 }
 
+/** Whether the log is the one that was archived, and holds all of it. */
+export interface BusLevel {
+  /** Looks now. `null` = it is; else what is wrong, for a person. Throws where the log or the store cannot be asked. */
+  check(): Promise<string | null>;
+  /** What is known to be wrong without asking. */
+  lost(): string | null;
+}
+
 type Attempt = EvidenceOf<'headway.gate.attempted'>['data'];
 
 /** Reads the failing set of a gate attempt, and its signature. Pure. */

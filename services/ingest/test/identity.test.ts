@@ -1,3 +1,4 @@
+import { contentDigest, encodeRecord, subjects } from '@headway/contracts';
 import { type AppendFault, createMemoryLog, createMemoryStreams, type EventLog, withFaults } from '@headway/eventlog';
 import { eventually } from '@headway/testkit';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -148,6 +149,8 @@ describe('a log that does not answer', () => {
     const ingest = await start({ store, log, clock: { now: () => now } });
     expect((await ingest.batch([note('1')])).status).toBe(503);
     now = 600_000;
+    await ingest.archive.follow();
+    await ingest.untilReady();
     expect((await ingest.batch([note('1'), note('2')])).body).toMatchObject({ accepted: 1, duplicate: 1 });
     expect(await ids(store)).toEqual(['1', '2']);
   });
@@ -179,23 +182,117 @@ describe('the archive', () => {
     expect((await ingest.batch([...events, note('more')])).body).toMatchObject({ accepted: 1, duplicate: 120 });
   });
 
-  it('ahead of the log: ingest does not start, since the log lost its tail', async () => {
+  it('more than a minute behind: 503 that says so, by the time of the oldest message it lacks', async () => {
+    let now = 1_000_000;
+    const clock = { now: () => now };
+    const store = createMemoryLog({ clock });
+    const ingest = await start({ store, clock });
+    await ingest.batch([note('1')]);
+    now += 59_000;
+    expect((await ingest.batch([note('2')])).status).toBe(202);
+    now += 2_000;
+    expect(await ingest.batch([note('3')])).toMatchObject({ status: 503, body: { code: 'archive_behind' } });
+    expect((await ingest.ready()).checks.identities?.reason).toContain('61 s behind');
+    await ingest.archive.follow();
+    await ingest.untilReady();
+    expect((await ingest.batch([note('3')])).status).toBe(202);
+    expect(await ids(store)).toEqual(['1', '2', '3']);
+  });
+
+  it('ahead of the log: nothing is taken, and the answer names the way out', async () => {
     const store = createMemoryLog();
     const archive = memoryArchive(store);
     archive.setPlace({ generation: 1, sequence: 5 });
-    await expect(startIngest({ store, archive })).rejects.toThrow('the log lost its tail');
+    const ingest = await startIngest({ store, archive });
+    running.push(ingest);
+    await eventually(async () => (await ingest.ready()).checks.identities?.reason?.includes('lost its tail'));
+    const answer = await ingest.batch([note('1')]);
+    expect(answer).toMatchObject({ status: 503, body: { code: 'log_lost_tail' } });
+    expect(answer.body.detail).toContain('docs/guides/restoring-the-bus.md');
+    expect(await ids(store)).toEqual([]);
   });
 
-  it('of a stream that is gone: everything in the new one is read', async () => {
+  it('of a stream that was made anew while ingest runs: nothing is taken until it is put back', async () => {
     const streams = createMemoryStreams();
     const store = createMemoryLog({ streams });
-    const first = await start({ store });
-    await first.batch([note('1')]);
-    await first.archive.follow();
+    const ingest = await start({ store });
+    await ingest.batch([note('1')]);
+    await ingest.archive.follow();
     streams.recreate('EVIDENCE');
-    expect(await first.ended).toContain('EVIDENCE was created anew');
-    const second = await start({ store, archive: first.archive });
-    expect((await second.batch([note('1'), note('2')])).body).toMatchObject({ accepted: 1, duplicate: 1 });
+    await eventually(async () => (await ingest.batch([note('2')])).body.code === 'log_lost_tail', { within: 20_000 });
+    // Put back: the same message at the same sequence, in the new generation.
+    const other = createMemoryLog({ streams });
+    await other.append({ subject: subjects.evidence('default', 'W-1'), payload: payloadOf(note('1')) });
+    ingest.archive.setPlace({ generation: 2, sequence: 1 });
+    await eventually(async () => (await ingest.batch([note('1'), note('2')])).body.accepted === 1, { within: 20_000 });
+    expect(await ids(store)).toEqual(['1', '2']);
+  });
+});
+
+describe('two replicas on one log', () => {
+  it('take the same events in different groupings at once, each once', async () => {
+    const store = createMemoryLog();
+    const archive = memoryArchive(store);
+    const replicas = [await start({ store, archive }), await start({ store, archive })];
+    const events = Array.from({ length: 240 }, (_, index) => note(`e${index}`, 'n', `W-${index % 8}`));
+    let accepted = 0;
+    for (let from = 0; from < events.length; from += 60) {
+      const part = events.slice(from, from + 60);
+      const requests = replicas.flatMap((ingest, number) => {
+        const size = number === 0 ? 7 : 11;
+        return Array.from({ length: Math.ceil(part.length / size) }, (_, at) =>
+          ingest.batch(part.slice(at * size, (at + 1) * size)),
+        );
+      });
+      for (const { body } of await Promise.all(requests)) {
+        expect(body.refused).toBe(0);
+        accepted += body.accepted;
+      }
+    }
+    expect(accepted).toBe(events.length);
+    expect((await ids(store)).sort()).toEqual(events.map(({ id }) => id).sort());
+  });
+
+  it('settle what another replica was faster with, and append the rest of the commit', async () => {
+    const store = createMemoryLog();
+    const archive = memoryArchive(store);
+    const [one, two] = [await start({ store, archive }), await start({ store, archive })];
+    await one.batch([note('1')]);
+    // What the second replica has read so far does not hold the first one's newest message.
+    const stale = await start({ store, archive, log: readingLate(store) });
+    await two.batch([note('2'), note('3')]);
+    expect(verdicts(await stale.batch([note('3'), note('4'), note('1')]))).toEqual([
+      'duplicate',
+      'accepted',
+      'duplicate',
+    ]);
+    expect(await ids(store)).toEqual(['1', '2', '3', '4']);
+  });
+
+  it('append to a work whose messages were all trimmed', async () => {
+    const store = createMemoryLog();
+    const ingest = await start({ store, log: forgetful(store) });
+    expect((await ingest.batch([note('1')])).status).toBe(202);
+    expect((await ingest.batch([note('2')])).body).toMatchObject({ accepted: 1 });
+    expect(await ids(store)).toEqual(['1', '2']);
+  });
+});
+
+describe('a server that calls an append a duplicate', () => {
+  it('is believed only where the stored message is that commit', async () => {
+    const store = createMemoryLog();
+    let lies = 1;
+    const log: EventLog = {
+      ...store,
+      append: async (message) =>
+        message.subject.endsWith('W-2') && lies-- > 0
+          ? { outcome: 'duplicate', position: { stream: 'EVIDENCE', generation: 1, sequence: 1 } }
+          : store.append(message),
+    };
+    const ingest = await start({ store, log });
+    await ingest.batch([note('1')]);
+    expect((await ingest.batch([note('2', 'n', 'W-2')])).body).toMatchObject({ accepted: 1 });
+    expect(await ids(store)).toEqual(['1', '2']);
   });
 });
 
@@ -245,3 +342,28 @@ function slowLog() {
   };
   return { store, release: gate.resolve, appends: () => appends };
 }
+
+/** A log whose readers hear of a message some time after it stands. */
+function readingLate(memory: EventLog): EventLog {
+  return withFaults(memory, {
+    beforeBatch: (_options, number) =>
+      number === 1 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, 150)),
+  });
+}
+
+/** A log that has no message of a work any more after its first one, as after trimming. */
+function forgetful(memory: EventLog): EventLog {
+  return {
+    ...memory,
+    last: async () => null,
+    append: async (message) => {
+      if (message.expectedLastSequence !== undefined && message.expectedLastSequence > 0)
+        return { outcome: 'conflict', reason: 'the last sequence is 0', lastSequence: 0 };
+      const { expectedLastSequence: _, ...free } = message;
+      return memory.append(free);
+    },
+  };
+}
+
+const payloadOf = (event: ReturnType<typeof note>) =>
+  encodeRecord({ v: 1, events: [event as never], contents: [contentDigest(event)] });

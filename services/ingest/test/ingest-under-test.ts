@@ -7,11 +7,12 @@ import {
   parseSubject,
 } from '@headway/contracts';
 import { createMemoryLog, createMemoryStreams, type EventLog, type LogMessage } from '@headway/eventlog';
+import { levelOf } from '@headway/readmodel';
 import { createLogger } from '@headway/runtime';
 import { readAttempt } from '@headway/signatures';
 import { eventually } from '@headway/testkit';
 import { createIngest, type IngestOptions } from '../src/ingest.ts';
-import type { IdentityArchive } from '../src/ports.ts';
+import type { BusLevel, IdentityArchive } from '../src/ports.ts';
 
 export const TOKEN = 'operator-token-0123456789';
 
@@ -45,6 +46,18 @@ export function memoryArchive(log: EventLog) {
   return archive satisfies IdentityArchive;
 }
 
+/** Compares the log with the archive as the store's own level does. */
+function levelBetween(log: EventLog, archive: IdentityArchive): BusLevel {
+  return {
+    lost: () => null,
+    async check() {
+      const { generation, sequence } = await archive.archived();
+      const end = { stream: 'EVIDENCE', generation, sequence, created: null, lostUpTo: 0 };
+      return generation === 0 ? null : levelOf(await log.describe('EVIDENCE'), end);
+    },
+  };
+}
+
 export async function messagesOf(log: EventLog): Promise<LogMessage[]> {
   const { lastSequence } = await log.describe('EVIDENCE');
   const messages: LogMessage[] = [];
@@ -75,10 +88,11 @@ export async function startIngest(given: Partial<IngestOptions> & { store?: Even
   const logger = createLogger('test');
   logger.level = 'silent';
   const archive = (given.archive as ReturnType<typeof memoryArchive> | undefined) ?? memoryArchive(store);
-  const ingest = await createIngest({
+  const ingest = createIngest({
     log: store,
     archive,
     signals: { threadOf: async () => null, recorded: async () => ({ generation: 0, sequence: 0 }) },
+    level: levelBetween(given.log ?? store, archive),
     readAttempt,
     clock: { now: () => Date.now() },
     logger,

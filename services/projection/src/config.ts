@@ -10,6 +10,8 @@ export const config = defineConfig(
     HEADWAY_HOST: z.string().default('127.0.0.1'),
     HEADWAY_PORT: variable.port(4683),
     HEADWAY_NATS_URL: z.string().min(1),
+    /** Where the NATS server's monitoring answers: it tells whether the server syncs before it acknowledges. */
+    HEADWAY_NATS_MONITOR_URL: z.url().optional(),
     HEADWAY_POSTGRES_URL: z.string().min(1),
     HEADWAY_POSTGRES_CONNECTIONS: z.coerce.number().int().min(4).max(200).default(CONNECTIONS),
     HEADWAY_PUBLIC_HOSTS: variable.list(),

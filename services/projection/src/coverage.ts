@@ -84,7 +84,10 @@ function* stepsTo(
   const { stream, generation, sequence } = position;
   let withinLog = false;
   yield async () => {
-    const place = await views.place(ARCHIVE_READER, stream);
+    const [place, fate] = await Promise.all([views.place(ARCHIVE_READER, stream), views.positionFate(position)]);
+    // Of a stream that was put back: what stood there is there again, or it was lost.
+    if (fate === 'lost') return 'lost';
+    if (fate === 'kept') return 'reached';
     if (place.generation === generation && place.sequence >= sequence) return 'reached';
     // A position that this log never gave is one of a log that was thrown away: it will not come.
     withinLog ||= sequence <= ((await endOf(stream)) ?? sequence);

@@ -46,7 +46,7 @@ export function decode(message: ArchivedMessage): Result<Decoded, string> {
 function read(message: ArchivedMessage): Result<Decoded, string> {
   const meaning = parseSubject(message.subject);
   if (meaning === null) return refused('the subject belongs to no known family');
-  if (meaning.kind === 'tick') return ok({ kind: 'nothing' });
+  if (meaning.kind === 'tick' || meaning.kind === 'gap') return ok({ kind: 'nothing' });
   const payload = parse(message.payload);
   if (!payload.ok) return payload;
   const body = payload.value;

@@ -21,7 +21,11 @@ runService({
       name: 'headway-projection',
     });
     scope.onClose('Postgres', () => model.close());
-    const log = await connectJetStreamLog({ servers: settings.HEADWAY_NATS_URL, name: 'projection' });
+    const log = await connectJetStreamLog({
+      servers: settings.HEADWAY_NATS_URL,
+      name: 'projection',
+      monitorUrl: settings.HEADWAY_NATS_MONITOR_URL,
+    });
     scope.onClose('the log', () => log.close());
 
     const watch = createChangeWatch();
@@ -33,7 +37,10 @@ runService({
       service: 'projection',
       logger: scope.logger,
       access,
-      checks: projecting.checks,
+      checks: {
+        ...projecting.checks,
+        log: async () => ({ ready: true, detail: { durability: await log.durability() } }),
+      },
       publicHosts: settings.HEADWAY_PUBLIC_HOSTS,
     });
     const endOf = (stream: string) =>

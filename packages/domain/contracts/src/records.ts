@@ -16,6 +16,13 @@ export interface TickCommit {
   readonly events: readonly [MonitorTicked];
 }
 
+/** The payload of a `gap` message: an acknowledged message stood here, which was lost before it was archived. */
+export interface GapRecord {
+  readonly v: 1;
+  /** First and last sequence of the lost messages. */
+  readonly gap: { readonly first: number; readonly last: number };
+}
+
 /** The payload of `record.trajectory.<tenant>.<work>`. */
 export interface TrajectoryRecord {
   readonly v: 1;
@@ -62,5 +69,5 @@ export interface ReaderPosition {
 }
 
 export const encodeRecord = (
-  record: EvidenceCommit | TickCommit | PolicyCommit | TrajectoryRecord | SignalsRecord | ReaderPosition,
+  record: EvidenceCommit | TickCommit | PolicyCommit | TrajectoryRecord | SignalsRecord | ReaderPosition | GapRecord,
 ): Uint8Array => Buffer.from(JSON.stringify(record), 'utf8');

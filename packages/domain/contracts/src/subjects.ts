@@ -55,6 +55,8 @@ export const subjects = {
   policy: (tenant: string) => `evidence.policy.${encodeToken(tenant)}`,
   allPolicies: 'evidence.policy.>',
   allEvidence: 'evidence.>',
+  /** Stands where an acknowledged message was lost with the tail of a stream; `root` is the stream's first token. */
+  gap: (root: string) => `${root}.gap`,
   trajectory: (tenant: string, work: string) => `record.trajectory.${encodeToken(tenant)}.${encodeToken(work)}`,
   allTrajectories: 'record.trajectory.>',
   signals: (tenant: string) => `record.signals.${encodeToken(tenant)}`,
@@ -83,11 +85,13 @@ export type SubjectMeaning =
   | { kind: 'policy'; tenant: string }
   | { kind: 'trajectory'; tenant: string; work: string }
   | { kind: 'signals'; tenant: string }
-  | { kind: 'position'; reader: string };
+  | { kind: 'position'; reader: string }
+  | { kind: 'gap' };
 
 export function parseSubject(subject: string): SubjectMeaning | null {
   const [family, second, third, fourth, ...rest] = subject.split('.');
   if (rest.length > 0 || second === undefined) return null;
+  if (second === 'gap' && third === undefined && (family === 'evidence' || family === 'record')) return { kind: 'gap' };
   if (family === 'evidence' && third !== undefined) {
     if (second === 'policy') return fourth === undefined ? { kind: 'policy', tenant: decodeToken(third) } : null;
     const partition = Number(second);

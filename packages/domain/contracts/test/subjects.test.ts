@@ -36,6 +36,8 @@ describe('subjects', () => {
     expect(parseSubject(subjects.tick(7))).toEqual({ kind: 'tick', partition: 7 });
     expect(parseSubject(subjects.trajectory('t', 'w.1'))).toEqual({ kind: 'trajectory', tenant: 't', work: 'w.1' });
     expect(parseSubject(subjects.signals('t'))).toEqual({ kind: 'signals', tenant: 't' });
+    expect(parseSubject(subjects.gap('evidence'))).toEqual({ kind: 'gap' });
+    expect(parseSubject(subjects.gap('record'))).toEqual({ kind: 'gap' });
     expect(parseSubject(subjects.position('signaller'))).toEqual({ kind: 'position', reader: 'signaller' });
   });
 });

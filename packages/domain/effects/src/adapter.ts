@@ -52,8 +52,11 @@ export interface AdapterRequest {
 
 export interface Prepared<Plan> {
   readonly plan: Plan;
-  /** What the effect is exclusive on, within the tenant and the kind: a ref, a row, a file; up to 1,024 characters. */
-  readonly resource: string;
+  /**
+   * What the effect is exclusive on, within the tenant and the kind: a ref, a row, a file; up to 1,024 characters. `null` =
+   * on nothing but itself, as with something that is only ever added.
+   */
+  readonly resource: string | null;
 }
 
 export interface AdapterProblem {

@@ -16,6 +16,7 @@ import { up } from './commands/up.ts';
 import { watch } from './commands/watch.ts';
 import { checkpoint, claim, send, withoutGaps } from './commands/work.ts';
 import { type Context, withTenant } from './context.ts';
+import { addEffectCommands } from './effect-program.ts';
 
 type Finish = (exitCode: number) => void;
 
@@ -52,7 +53,9 @@ export function createProgram(context: Context, finish: Finish): Command {
   works(program, context, finish);
   reading(program, context, finish);
   judging(program, context, finish);
+  addEffectCommands(program, context, finish);
   offline(program, context, finish);
+  bus(program, context, finish);
   return program;
 }
 
@@ -266,4 +269,34 @@ function offline(program: Command, context: Context, finish: Finish): void {
     .addOption(new Option('--exit-code <n>', 'how the gate ended').argParser(wholeNumber).makeOptionMandatory())
     .addOption(new Option('--json', 'accepted for symmetry: the answer always is JSON'))
     .action(async (options) => finish(await signature(context, process.stdin, options)));
+}
+
+/** For operators, with the rights of the bus's administrator. Loaded only where it is used: it brings two drivers. */
+function bus(program: Command, context: Context, finish: Finish): void {
+  const group = program
+    .command('bus')
+    .description('the streams: declare them, put them back from the archive, take out what is old')
+    .addHelpText(
+      'after',
+      '\nEnvironment: HEADWAY_NATS_URL (with a user that may change streams), HEADWAY_POSTGRES_URL, HEADWAY_NATS_REPLICAS;' +
+        '\nwithout the first two: the servers that `headway up` started here.',
+    );
+  group
+    .command('provision')
+    .description('make the streams, or bring their settings to what is declared; messages stay')
+    .addOption(json())
+    .action(async (options) => finish(await (await import('./commands/bus.ts')).busProvision(context, options)));
+  group
+    .command('restore')
+    .description('compare the streams with the archive; with --yes put back what they lost')
+    .option('--yes', 'do it; otherwise it is only told what would be done')
+    .addOption(json())
+    .action(async (options) => finish(await (await import('./commands/bus.ts')).busRestore(context, options)));
+  group
+    .command('trim')
+    .description('take out of EVIDENCE and ACTS what is old, archived and folded')
+    .addOption(new Option('--older-than <days>', 'in days').argParser(wholeNumber).default(30))
+    .option('--yes', 'do it; otherwise it is only told what would be done')
+    .addOption(json())
+    .action(async (options) => finish(await (await import('./commands/bus.ts')).busTrim(context, options)));
 }

@@ -12,6 +12,7 @@ import type {
 } from '@headway/contracts';
 import { ok, refused } from '@headway/kernel';
 import { type Answer, type Failure, failureOf } from './answer.ts';
+import { type EffectsClient, effectsClient } from './effects.ts';
 import { clientLimits } from './limits.ts';
 import { readStream, type StreamItem, type StreamOptions } from './stream.ts';
 
@@ -77,6 +78,7 @@ export interface Client {
   /** The live stream, resumed after interruptions. Ends on abort, on a refusal, or when it was given up. */
   stream(options: StreamOptions): AsyncIterable<StreamItem>;
   readiness(): Promise<Answer<Readiness>>;
+  readonly effects: EffectsClient;
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -123,6 +125,7 @@ export function createClient(options: ClientOptions): Client {
     json('v1/events', {}, { method: 'POST', headers: { 'content-type': type }, body });
 
   return {
+    effects: effectsClient(json),
     report: (events) => post('application/cloudevents-batch+json', JSON.stringify(events)),
     reportLines: (ndjson) => post('application/x-ndjson', ndjson),
     works: (query = {}) => json('v1/works', { ...query }),

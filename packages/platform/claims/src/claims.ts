@@ -19,8 +19,8 @@ export interface Claims {
   /** Prolongs the claims that are still held with the same epoch; answers with those. The others are lost. */
   renew(claims: readonly Claim[], leaseSeconds: number): Promise<readonly Claim[]>;
 
-  /** Gives back the claims that are still held with the same epoch. */
-  release(claims: readonly Claim[]): Promise<void>;
+  /** Gives back the claims that are still held with the same epoch; answers with those. */
+  release(claims: readonly Claim[]): Promise<readonly Claim[]>;
 
   /**
    * Gives back the slot of the claims that are still held with the same epoch, and fences that epoch; answers with the

@@ -35,7 +35,9 @@ export function createMemoryClaims(clock: Clock): Claims {
       return kept;
     },
     release: async (claims) => {
-      for (const claim of claims.filter(holds)) rows.set(claim.resource, { ...claim, waiting: false, until: 0 });
+      const given = claims.filter(holds);
+      for (const claim of given) rows.set(claim.resource, { ...claim, waiting: false, until: 0 });
+      return given;
     },
     wait: async (claims, reservedSeconds) =>
       claims.filter(holds).map(({ resource, holder, epoch }) => {

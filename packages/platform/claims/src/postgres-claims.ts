@@ -47,9 +47,7 @@ export function connectPostgresClaims(url: string): Claims {
       ]),
     renew: (claims, leaseSeconds) =>
       forEachHolder('select * from claims.renew($1, $2, $3, make_interval(secs => $4))', claims, leaseSeconds),
-    release: async (claims) => {
-      await forEachHolder('select * from claims.release($1, $2, $3)', claims);
-    },
+    release: (claims) => forEachHolder('select * from claims.release($1, $2, $3)', claims),
     wait: (claims, reservedSeconds) =>
       forEachHolder('select * from claims.wait($1, $2, $3, make_interval(secs => $4))', claims, reservedSeconds),
     list: async (prefix, after = '') => {

@@ -58,10 +58,37 @@ function describeClaims(name: string, start: () => Promise<Subject & { stop(): P
       expect(await two.acquire(['d'], 'two', 60)).toEqual([]);
     });
 
+    it('keeps what waits for its holder alone, fences the epoch, and gives a higher one at its return', async () => {
+      const [held] = await one.acquire(['w'], 'one', 60);
+      const [waiting] = await one.wait([held as never], 60);
+      expect(waiting).toEqual({ resource: 'w', epoch: 2, holder: 'one' });
+      expect(await one.renew([held as never, waiting as never], 60)).toEqual([]);
+      expect(await two.acquire(['w'], 'two', 60)).toEqual([]);
+      expect(await one.list('w')).toEqual([{ ...waiting, waiting: true }]);
+      expect(await one.acquire(['w'], 'one', 60)).toEqual([{ resource: 'w', epoch: 3, holder: 'one' }]);
+    });
+
+    it('gives what waited too long to anybody', async () => {
+      const [held] = await one.acquire(['w2'], 'one', 60);
+      await one.wait([held as never], 0.05);
+      await subject.elapse(0.2);
+      expect(await two.acquire(['w2'], 'two', 60)).toEqual([{ resource: 'w2', epoch: 3, holder: 'two' }]);
+    });
+
+    it('answers a release with what was still held', async () => {
+      const [first] = await one.acquire(['r'], 'one', 60);
+      expect(await one.release([first as never])).toEqual([first]);
+      expect(await one.release([first as never])).toEqual([]);
+    });
+
     it('lists live claims by prefix, taking the prefix literally', async () => {
       await one.acquire(['e/1', 'e/2', 'e_3'], 'one', 60);
       expect((await two.list('e/')).map((claim) => claim.resource)).toEqual(['e/1', 'e/2']);
       expect((await two.list('e_')).map((claim) => claim.resource)).toEqual(['e_3']);
+    });
+
+    it('lists on from a name', async () => {
+      expect((await one.list('e/', 'e/1')).map((claim) => claim.resource)).toEqual(['e/2']);
     });
 
     it('has one winner in each of 200 races, with strictly rising epochs', async () => {
@@ -74,6 +101,14 @@ function describeClaims(name: string, start: () => Promise<Subject & { stop(): P
         last = won[0]?.epoch ?? 0;
         await (won[0]?.holder === 'one' ? one : two).release(won);
       }
+    });
+
+    it('grants nothing at or below a floor, and never lowers it', async () => {
+      await one.raiseFloor(5_000);
+      await one.raiseFloor(10);
+      const [known, fresh] = await one.acquire(['d2', 'race'], 'one', 60);
+      expect(known?.epoch).toBeGreaterThan(5_000);
+      expect(fresh?.epoch).toBeGreaterThan(5_000);
     });
   });
 }

@@ -24,7 +24,7 @@ export function withFaults(log: EventLog, plan: FaultPlan): EventLog {
       appends += 1;
       const fault = plan.append?.(message, appends) ?? null;
       if (fault === 'message-lost') return { outcome: 'unavailable', reason: 'fault: the message was lost' };
-      if (fault === 'conflict') return { outcome: 'conflict', reason: 'fault: another was faster' };
+      if (fault === 'conflict') return { outcome: 'conflict', reason: 'fault: another was faster', lastSequence: null };
       const outcome = await log.append(message);
       if (fault === 'answer-lost' && outcome.outcome !== 'conflict')
         return { outcome: 'unavailable', reason: 'fault: the answer was lost' };

@@ -76,14 +76,18 @@ export interface NewMessage {
   /** Printable ASCII names that do not begin with `Nats-`; values of one line without blanks around. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly messageId?: string;
-  /** Sequence of the newest message of this subject as the writer knows it; 0 = none yet. Absent = append freely. */
+  /**
+   * Sequence of the newest message of this subject as the writer knows it; 0 = there is none, or none any more: what was
+   * trimmed counts as never written. Absent = append freely.
+   */
   readonly expectedLastSequence?: number;
 }
 
 export type AppendOutcome =
   | { readonly outcome: 'appended'; readonly position: StreamPosition }
   | { readonly outcome: 'duplicate'; readonly position: StreamPosition }
-  | { readonly outcome: 'conflict'; readonly reason: string }
+  /** `lastSequence`: the newest message of the subject as the server told, 0 = none; `null` = it did not tell, ask. */
+  | { readonly outcome: 'conflict'; readonly reason: string; readonly lastSequence: number | null }
   | { readonly outcome: 'unavailable'; readonly reason: string };
 
 export interface ReadOptions {
@@ -111,6 +115,8 @@ export interface StreamDescription {
   readonly firstSequence: number;
   readonly lastSequence: number;
   readonly replicas: number;
+  /** It is being put back from the archive: nobody else may write to it. */
+  readonly restoring?: true;
 }
 
 /** The stream was deleted, created anew, or set back to before the reader's position, while a reader was on it. */

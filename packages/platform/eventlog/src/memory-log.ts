@@ -130,6 +130,7 @@ function appendTo(stream: MemoryStream, message: NewMessage, now: number): Appen
     return {
       outcome: 'conflict',
       reason: `the last sequence of ${subject} is ${newest}, not ${expectedLastSequence}`,
+      lastSequence: newest,
     };
   const stored: LogMessage = {
     ...position(stream.messages.length + 1),

@@ -13,7 +13,8 @@ if (!/^[135]$/.test(replicas)) {
 }
 try {
   const done = await provisionStreams({ servers, name: 'headway provision', replicas: Number(replicas) });
-  for (const { stream, change } of done) console.log(`${stream} ${change}`);
+  for (const { stream, change, refused } of done) console.log(`${stream} ${refused ?? change}`);
+  if (done.some(({ change }) => change === 'refused')) process.exitCode = 3;
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);

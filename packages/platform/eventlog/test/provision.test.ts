@@ -72,6 +72,21 @@ describe('provisioning', () => {
     await log.close();
   });
 
+  it('refuses, and tells, what a stream cannot be changed to', async () => {
+    const config = { name: 'ACTS', subjects: ['act.>'], storage: 'memory', retention: 'limits' };
+    await ask('$JS.API.STREAM.DELETE.ACTS');
+    await ask('$JS.API.STREAM.CREATE.ACTS', config);
+    expect(await provision({ HEADWAY_NATS_URL: nats.url })).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining('ACTS is left as it is: its storage cannot be changed to file'),
+    });
+    await ask('$JS.API.STREAM.DELETE.ACTS');
+    const [last] = (await provisionStreams({ servers: nats.url, name: 'provision test' })).filter(
+      ({ stream }) => stream === 'ACTS',
+    );
+    expect(last).toMatchObject({ change: 'created' });
+  });
+
   it('says what to set when it is not told where the server is', async () => {
     expect(await provision({})).toMatchObject({ code: 2, stderr: expect.stringContaining('HEADWAY_NATS_URL') });
     expect(await provision({ HEADWAY_NATS_URL: nats.url, HEADWAY_NATS_REPLICAS: '2' })).toMatchObject({

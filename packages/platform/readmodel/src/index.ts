@@ -1,4 +1,15 @@
 export type { IdentityArchive } from './archive.ts';
+export { createLevel, type Level, levelOf } from './bus/level.ts';
+export type { Found, StreamPlan } from './bus/plan.ts';
+export type { ArchivedEnd, BusRecords, Gap } from './bus/records.ts';
+export {
+  planRestore,
+  type RestoredStream,
+  type RestoreParts,
+  type RestoreProgress,
+  restoreBus,
+} from './bus/restore.ts';
+export { type Trimmed, trimBus, YOUNGEST_TRIMMED_SECONDS } from './bus/trim.ts';
 export { isDataRefusal, isStoreAway, openPool } from './connect.ts';
 export { migrate } from './migrate.ts';
 export {

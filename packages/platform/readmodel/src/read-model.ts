@@ -1,10 +1,13 @@
+import type { StreamPosition } from '@headway/contracts';
 import { type PostgresPool, sql } from 'kysely';
 import { type IdentityArchive, identityArchive, readArchive } from './archive.ts';
+import { type BusRecords, busRecords } from './bus/records.ts';
 import { openPool, over } from './connect.ts';
 import type { ArchivedMessage, PolicyRow, WorkRow } from './rows.ts';
 import { changedWorks, newestChange } from './views/changes.ts';
 import { type CoverageQuery, classifiedBy, signalledUpTo } from './views/coverage.ts';
 import { newestPolicies } from './views/policies.ts';
+import { type PositionFate, positionFate } from './views/position-fate.ts';
 import {
   type DonePlace,
   listDone,
@@ -33,6 +36,7 @@ import {
   type WorkQuery,
 } from './views/works.ts';
 import { type Advance, advance, type Changes, type Step } from './write/advance.ts';
+import { findIdentities, type StandingIdentity } from './write/identities.ts';
 import { type Place, type ReaderPlace, readPlace } from './write/positions.ts';
 
 /** Connections of one process, unless told otherwise. */
@@ -65,12 +69,15 @@ export interface ReadModelViews {
   changedSignals(window: ChangeWindow): Promise<SignalWithWorks[]>;
   classifiedBy(query: CoverageQuery): Promise<number | null>;
   signalledUpTo(tenant: string): Promise<number>;
+  positionFate(position: StreamPosition): Promise<PositionFate>;
 }
 
 export interface ReadModel {
   readonly writer: ReadModelWriter;
   readonly views: ReadModelViews;
   readonly identities: IdentityArchive;
+  readonly bus: BusRecords;
+  findIdentities(keys: readonly string[]): Promise<Map<string, StandingIdentity>>;
   readArchive(stream: string, after?: Place): AsyncGenerator<ArchivedMessage>;
   /** Resolves when Postgres answers and the schema is there; throws with the reason otherwise. */
   ping(): Promise<void>;
@@ -115,8 +122,11 @@ export function readModelOver(pool: PostgresPool): ReadModel {
       changedSignals: (window) => changedSignals(db, window),
       classifiedBy: (query) => classifiedBy(db, query),
       signalledUpTo: (tenant) => signalledUpTo(db, tenant),
+      positionFate: (position) => positionFate(db, position),
     },
     identities: identityArchive(db),
+    bus: busRecords(db),
+    findIdentities: (keys) => findIdentities(db, keys),
     readArchive: (stream, after) => readArchive(db, stream, after),
     ping: async () => {
       await sql`select change from headway.changes`.execute(db);

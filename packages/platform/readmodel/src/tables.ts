@@ -15,6 +15,11 @@ export interface Database {
   signal_recipients: SignalRecipientsTable;
   usage_spans: UsageSpansTable;
   policies: PoliciesTable;
+  bus_losses: BusLossesTable;
+  bus_gaps: BusGapsTable;
+  bus_generations: BusGenerationsTable;
+  bus_kept: BusKeptTable;
+  bus_trims: BusTrimsTable;
 }
 
 export interface PositionsTable {
@@ -24,6 +29,50 @@ export interface PositionsTable {
   sequence: number;
   created: string | null;
   updated_at: Generated<Date>;
+}
+
+export interface BusLossesTable {
+  stream: string;
+  generation: number;
+  seen: number;
+  noted_at: Generated<Date>;
+}
+
+export interface BusGapsTable {
+  stream: string;
+  generation: number;
+  first: number;
+  last: number;
+  found_at: Generated<Date>;
+}
+
+export interface BusGenerationsTable {
+  stream: string;
+  generation: number;
+  last_sequence: number;
+  ended_at: Generated<Date>;
+}
+
+export interface BusKeptTable {
+  id: Generated<number>;
+  stream: string;
+  generation: number;
+  sequence: number;
+  agreed: number;
+  subject: string;
+  headers: JSONColumnType<Record<string, string>>;
+  message_id: string | null;
+  payload: Buffer;
+  recorded_at: Date;
+  fate: string;
+  appended_at: number | null;
+}
+
+export interface BusTrimsTable {
+  stream: string;
+  generation: number;
+  sequence: number;
+  trimmed_at: Generated<Date>;
 }
 
 export interface ChangesTable {

@@ -1,6 +1,7 @@
 export * from './fake-clock.ts';
 export * from './infrastructure/eventually.ts';
 export { freePort } from './infrastructure/free-port.ts';
+export { startNatsCluster, type TestNatsCluster } from './infrastructure/nats-cluster.ts';
 export { startNats } from './infrastructure/nats-server.ts';
 export { startPostgres } from './infrastructure/postgres-server.ts';
 export type { NatsOptions, TestNats } from './infrastructure/test-nats.ts';

@@ -135,16 +135,16 @@ export function describeAdapter(name: string, start: () => Promise<AdapterRig>):
     });
 
     it('says that nothing was sent where nothing listens', async ({ skip }) => {
-      const request = rig.fresh();
       await fault('unreachable', skip);
+      const request = rig.fresh();
       expect((await rig.adapter.send(attemptOf(rig, request))).answer).toBe('not-sent');
       await rig.heal();
       expect(await rig.effects(request)).toBe(0);
     });
 
     it('passes a definitive refusal on', async ({ skip }) => {
-      const request = rig.fresh();
       await fault('refuses', skip);
+      const request = rig.fresh();
       expect((await rig.adapter.send(attemptOf(rig, request))).answer).toBe('refused');
       await rig.heal();
       expect(await rig.effects(request)).toBe(0);

@@ -39,14 +39,21 @@ export function createDoubts({ log, recent, clock, caughtUp }: DoubtsOptions) {
   const settle = async (doubt: Doubt): Promise<boolean> => {
     if (clock.now() - doubt.since < REPEAT_MS) {
       const again = await log.append(doubt.message);
-      if (again.outcome === 'unavailable' || again.outcome === 'conflict') return false;
-      for (const { key, content } of doubt.entries) recent.enter(key, content, again.position);
+      if (again.outcome === 'unavailable') return false;
+      // A conflict: another message of the work follows the one that this one expected, so it does not stand and cannot.
+      if (again.outcome !== 'conflict')
+        for (const { key, content } of doubt.entries) recent.enter(key, content, again.position);
     } else if (!(await caughtUp())) return false;
     if (doubt.entries.some(({ key }) => byKey.get(key) === doubt)) forget(doubt);
     return true;
   };
 
   return {
+    /** After the log was put back: what stands in it is read anew, and what was in doubt is not sent again. */
+    clear(): void {
+      byKey.clear();
+      bytes = 0;
+    },
     get full() {
       return bytes >= DOUBT_BYTES;
     },

@@ -1,126 +1,223 @@
 import {
   type EvidenceCommit,
   identityKey,
+  type Problem,
   parseSubject,
+  problem,
   STREAMS,
   type StreamPosition,
   subjects,
 } from '@headway/contracts';
-import type { EventLog, LogMessage, StreamDescription } from '@headway/eventlog';
+import type { EventLog, LogMessage } from '@headway/eventlog';
 import { type CheckResult, handled, type Logger, pause, type ReadLoop, readLoop } from '@headway/runtime';
-import type { IdentityArchive } from '../ports.ts';
+import type { BusLevel, IdentityArchive } from '../ports.ts';
+import { ARCHIVE_LAG_MS, type ArchiveLag } from './archive-lag.ts';
+import type { Heads } from './heads.ts';
 import type { RecentIndex } from './known.ts';
 
 /** How often the archive is asked how far it is. */
 export const ARCHIVE_POLL_MS = 1_000;
-/** How long a request waits for the index to reach the end of the log. */
+/** How long a request waits for the index to reach a place in the log. */
 const CATCH_UP_MS = 5_000;
-const CATCH_UP_POLL_MS = 20;
 
 export interface FollowOptions {
   readonly log: EventLog;
   readonly archive: IdentityArchive;
+  readonly level: BusLevel;
   readonly recent: RecentIndex;
+  readonly heads: Heads;
+  readonly lag: ArchiveLag;
   readonly logger: Logger;
   readonly signal: AbortSignal;
+  /** Called before the log is read anew, where it may be another one. */
+  readonly onRestart: () => void;
   /** Called every {@link ARCHIVE_POLL_MS}, after the archive was asked. */
-  readonly onPoll?: () => Promise<void>;
+  readonly onPoll: () => Promise<void>;
 }
 
 export interface Following {
   /** Whether every identity in the log is known: only then may anything be taken. */
   ready(): CheckResult;
-  /** Waits until the index has read to what is the end of the log now; `false` = not within the time for it. */
+  /** Why nothing can be taken at the moment, or `null`. */
+  unready(): Problem | null;
+  /** Waits until the index has read up to a sequence; `false` = not within the time for it. */
+  readUpTo(sequence: number): Promise<boolean>;
+  /** The same, up to what is the end of the log now. */
   caughtUp(): Promise<boolean>;
-  /** Settles when following has ended for good, with the reason; `null` = it was aborted. */
-  readonly ended: Promise<string | null>;
+  /** Settles when the signal has aborted. */
+  readonly ended: Promise<void>;
+}
+
+interface Reading {
+  readonly loop: ReadLoop;
+  reached: number;
+  reachedEnd: boolean;
+  heldUp: boolean;
 }
 
 /**
  * Keeps the recent index true: reads EVIDENCE from the archive's position to its end, then follows it, and forgets what
- * the archive has come to cover. Throws where the archive or the log cannot be asked, or do not belong together.
+ * the archive has come to cover. Where the log is not the one that was archived nothing is read before it is put back;
+ * then everything in memory is dropped and read anew.
  */
-export async function followEvidence(options: FollowOptions): Promise<Following> {
-  const { log, archive, recent, logger, signal } = options;
-  const description = await log.describe(STREAMS.evidence);
-  let archived = await archive.archived();
-  const state = { reachedEnd: false, heldUp: false, archiveError: null as string | null };
+export function followEvidence(options: FollowOptions): Following {
+  const { log, archive, level, recent, heads, lag, logger, signal } = options;
+  const waiting = new Set<() => void>();
+  const state = {
+    reading: null as Reading | null,
+    archived: 0,
+    lost: null as string | null,
+    trouble: 'the archive has not been asked yet' as string | null,
+  };
+  const wake = () => {
+    for (const look of [...waiting]) look();
+  };
 
-  const loop: ReadLoop = readLoop({
-    name: 'identities',
-    log,
-    stream: STREAMS.evidence,
-    filters: [subjects.allEvidence],
-    after: startAfter(description, archived),
-    signal,
-    logger,
-    handle({ messages, caughtUp }) {
-      // The index is bounded: where the archive is too far behind, reading waits for it.
-      state.heldUp = recent.full;
-      if (state.heldUp) return handled.retry('the archive is too far behind', ARCHIVE_POLL_MS);
-      for (const message of messages) enterMessage(recent, message, logger);
-      state.reachedEnd ||= caughtUp;
-      return handled.ok;
-    },
-  });
+  /** Reads until the log turns out to be another one; throws where the log or the store cannot be asked. */
+  const readOnce = async () => {
+    state.lost = await level.check();
+    if (state.lost !== null) return;
+    const { generation, sequence } = await archive.archived();
+    state.archived = sequence;
+    options.onRestart();
+    lag.archivedUpTo(sequence);
+    const round = new AbortController();
+    const ends = AbortSignal.any([signal, round.signal]);
+    const loop = readLoop({
+      name: 'identities',
+      log,
+      stream: STREAMS.evidence,
+      filters: [subjects.allEvidence],
+      after: sequence,
+      signal: ends,
+      logger,
+      handle({ messages, caughtUp }) {
+        // The index is bounded: where the archive is too far behind, reading waits for it.
+        reading.heldUp = recent.full;
+        if (reading.heldUp) return handled.retry('the archive is too far behind', ARCHIVE_POLL_MS);
+        for (const message of messages) {
+          enterMessage(recent, message, logger);
+          heads.read(message.subject, message.sequence);
+          lag.read(message.sequence, message.recordedAt);
+          reading.reached = message.sequence;
+        }
+        reading.reachedEnd ||= caughtUp;
+        wake();
+        return handled.ok;
+      },
+    });
+    const reading: Reading = { loop, reached: sequence, reachedEnd: false, heldUp: false };
+    state.reading = reading;
+    state.trouble = null;
+    logger.info({ generation, after: sequence }, 'following the evidence');
+    await Promise.race([loop.ended, pollUntilLost(ends)]);
+    state.reading = null;
+    wake();
+    round.abort();
+    const end = await loop.ended;
+    if (end.ended !== 'aborted') logger.warn({ ...end }, 'the log is not the one that was followed');
+  };
 
-  const poll = async () => {
-    while (!signal.aborted) {
-      await pause(ARCHIVE_POLL_MS, signal);
-      if (signal.aborted) return;
+  const pollUntilLost = async (ends: AbortSignal) => {
+    while (!ends.aborted) {
+      await pause(ARCHIVE_POLL_MS, ends);
+      if (ends.aborted) return;
       try {
-        archived = await archive.archived();
+        const archived = await archive.archived();
+        state.archived = archived.sequence;
         recent.trim(archived);
-        state.archiveError = null;
+        lag.archivedUpTo(archived.sequence);
+        state.trouble = null;
       } catch (error) {
-        state.archiveError = error instanceof Error ? error.message : String(error);
+        state.trouble = `the archive cannot be asked: ${describe(error)}`;
         logger.warn({ err: error }, 'the archive cannot be asked');
       }
-      await options.onPoll?.().catch((error: unknown) => logger.warn({ err: error }, 'housekeeping failed'));
+      state.lost = await level.check().catch(() => state.lost);
+      if (state.lost !== null) return;
+      await options.onPoll().catch((error: unknown) => logger.warn({ err: error }, 'housekeeping failed'));
     }
   };
-  void poll();
+
+  const live = async () => {
+    while (!signal.aborted) {
+      try {
+        await readOnce();
+      } catch (error) {
+        state.trouble = describe(error);
+        logger.warn({ err: error }, 'the evidence cannot be followed');
+      }
+      if (!signal.aborted) await pause(ARCHIVE_POLL_MS, signal);
+    }
+  };
+
+  const readUpTo = (sequence: number): Promise<boolean> =>
+    new Promise((resolve) => {
+      const reading = state.reading;
+      const settle = (reached: boolean) => {
+        clearTimeout(timer);
+        waiting.delete(look);
+        signal.removeEventListener('abort', give);
+        resolve(reached);
+      };
+      const give = () => settle(false);
+      const look = () => {
+        if (reading === null || state.reading !== reading) settle(false);
+        else if (reading.reached >= sequence) settle(true);
+      };
+      const timer = setTimeout(give, CATCH_UP_MS);
+      waiting.add(look);
+      signal.addEventListener('abort', give);
+      if (signal.aborted) give();
+      else look();
+    });
+
+  const lostNow = () => state.lost ?? level.lost();
+  const reasonNow = (): string | null => {
+    if (lostNow() !== null) return lostNow();
+    const { reading, trouble } = state;
+    if (reading === null) return trouble ?? 'the log is being read anew';
+    if (recent.full || reading.heldUp)
+      return 'the archive is too far behind to know every identity; is projection running?';
+    if (!reading.reachedEnd)
+      return reading.loop.state().lastError ?? 'the evidence since the archive is still being read';
+    if (behind()) return `the archive is ${Math.round(lag.lag() / 1_000)} s behind the log; is projection running?`;
+    return trouble;
+  };
+  const behind = () => lag.lag() > ARCHIVE_LAG_MS;
 
   return {
     ready() {
-      const { position, lastError } = loop.state();
-      const detail = { position, archived: archived.sequence, entries: recent.size };
-      if (recent.full || state.heldUp)
-        return {
-          ready: false,
-          reason: 'the archive is too far behind to know every identity; is projection running?',
-          detail,
-        };
-      if (!state.reachedEnd)
-        return { ready: false, reason: lastError ?? 'the evidence since the archive is still being read', detail };
-      if (state.archiveError !== null)
-        return { ready: false, reason: `the archive cannot be asked: ${state.archiveError}`, detail };
-      return { ready: true, detail };
+      const reason = reasonNow();
+      const { reading, archived } = state;
+      const detail = {
+        position: reading?.reached ?? null,
+        archived,
+        archiveLagMs: Math.round(lag.lag()),
+        entries: recent.size,
+      };
+      return reason === null ? { ready: true, detail } : { ready: false, reason, detail };
     },
-    async caughtUp() {
-      const { lastSequence } = await log.describe(STREAMS.evidence);
-      for (let waited = 0; waited < CATCH_UP_MS && !signal.aborted; waited += CATCH_UP_POLL_MS) {
-        if (loop.state().position >= lastSequence) return true;
-        await pause(CATCH_UP_POLL_MS, signal);
-      }
-      return false;
+    unready() {
+      const lost = lostNow();
+      if (lost !== null)
+        return problem(
+          'log_lost_tail',
+          `Nothing can be taken before the log is put back: ${lost}. An operator runs \`headway bus restore\`, see docs/guides/restoring-the-bus.md. Send it again after that.`,
+        );
+      const reason = reasonNow();
+      if (reason === null) return null;
+      return problem(
+        behind() ? 'archive_behind' : 'store_unavailable',
+        `Nothing can be taken at the moment: ${reason}. Send it again.`,
+      );
     },
-    ended: loop.ended.then((end) => (end.ended === 'aborted' ? null : end.reason)),
+    readUpTo,
+    caughtUp: async () => readUpTo((await log.describe(STREAMS.evidence)).lastSequence),
+    ended: live(),
   };
 }
 
-/** The sequence after which the archive knows nothing, in the stream as it is. */
-function startAfter(
-  stream: StreamDescription,
-  archived: { readonly generation: number; readonly sequence: number },
-): number {
-  if (archived.generation < stream.generation) return 0;
-  if (archived.generation > stream.generation || archived.sequence > stream.lastSequence)
-    throw new Error(
-      `the log lost its tail: EVIDENCE ends at generation ${stream.generation}, sequence ${stream.lastSequence}, and the archive reaches generation ${archived.generation}, sequence ${archived.sequence}; restore the log from the archive before taking more`,
-    );
-  return archived.sequence;
-}
+const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function enterMessage(recent: RecentIndex, message: LogMessage, logger: Logger): void {
   const meaning = parseSubject(message.subject);

@@ -23,6 +23,9 @@ export function createRecentIndex(most: number = INDEX_ENTRIES) {
     get full() {
       return standing.size >= most;
     },
+    clear(): void {
+      standing.clear();
+    },
     find: (key: string): Standing | undefined => standing.get(key),
     /** What came first under a key stands; a second entry changes nothing. */
     enter(key: string, content: string, position: StreamPosition): void {

@@ -28,8 +28,9 @@ export async function applyRecord(changes: Changes, messages: readonly ArchivedM
   for (const message of messages) {
     const decoded = decode(message);
     if (!decoded.ok) letters.push(deadLetter(message, decoded.failure));
-    else if (decoded.value.kind === 'nothing' || decoded.value.kind === 'evidence' || decoded.value.kind === 'policy')
+    else if (decoded.value.kind === 'evidence' || decoded.value.kind === 'policy')
       letters.push(deadLetter(message, 'this does not belong in RECORD'));
+    else if (decoded.value.kind === 'nothing') continue;
     else understood.push({ ...decoded.value, message });
   }
   await changes.archive(messages);

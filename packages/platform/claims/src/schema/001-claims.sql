@@ -46,7 +46,7 @@ returns setof claims.claim language sql as $$
     select held.resource
     from claims.claim held
     join unnest(resources, epochs) as wanted (resource, epoch) using (resource, epoch)
-    where held.holder = by_holder
+    where held.holder = by_holder and held.lease_until > '-infinity'
     order by held.resource
     for update of held
   )

@@ -27,6 +27,10 @@ export interface PublisherQuestions {
   /** A number where it is known already, so that an acknowledgement is handed on at once. */
   readonly generationOf: (stream: string) => number | Promise<number>;
   /** The first message of a subject after a sequence. */
+  /** Why nothing may be written to a stream now: it is not the one that was seen before. `null` = it is. */
+  readonly barredFrom: (stream: StreamName) => string | null;
+  /** Tells where an append stands; `false` = it cannot stand there in the stream that was seen before. */
+  readonly acknowledged: (stream: StreamName, sequence: number) => boolean;
   readonly successorOf: (stream: StreamName, subject: string, after: number) => Promise<Successor | null>;
 }
 
@@ -90,6 +94,8 @@ export class Publisher {
   append(message: NewMessage): Promise<AppendOutcome> {
     const stream = checkMessage(message);
     if (this.#closed) return Promise.resolve(unavailable('the log is closed'));
+    const barred = this.#questions.barredFrom(stream);
+    if (barred !== null) return Promise.resolve(unavailable(barred));
     if (this.#waiting.length >= MAX_WAITING)
       return Promise.resolve(unavailable(`${MAX_WAITING} appends are waiting already`));
     return new Promise((settle, fail) => {
@@ -154,6 +160,11 @@ export class Publisher {
       attempted.lastTrouble = 'no connection';
       return;
     }
+    const barred = this.#questions.barredFrom(attempted.stream);
+    if (barred !== null) {
+      this.#finish(key, attempted, unavailable(barred));
+      return;
+    }
     const { subject, payload } = attempted.message;
     attempted.attempts += 1;
     attempted.lastTrouble = 'no acknowledgement';
@@ -178,6 +189,10 @@ export class Publisher {
   }
 
   #confirm(key: number, attempted: Attempted, { stream = '', seq = 0, duplicate = false }: Acknowledgement): void {
+    if (!duplicate && !this.#questions.acknowledged(attempted.stream, seq)) {
+      this.#finish(key, attempted, unavailable(`${stream} acknowledged a place that was taken before`));
+      return;
+    }
     const outcome = duplicate && attempted.message.messageId !== undefined ? 'duplicate' : 'appended';
     const confirm = (generation: number) =>
       this.#finish(key, attempted, { outcome, position: { stream, generation, sequence: seq } });
@@ -206,13 +221,13 @@ export class Publisher {
     const { subject, messageId, expectedLastSequence = 0 } = attempted.message;
     const sentBefore = attempted.attempts > 1 || messageId !== undefined;
     if (!sentBefore) {
-      this.#finish(key, attempted, { outcome: 'conflict', reason });
+      this.#finish(key, attempted, conflict(reason));
       return;
     }
     this.#questions.successorOf(attempted.stream, subject, expectedLastSequence).then(
       (successor) => {
         if (successor?.messageId !== attempted.headers.get(MESSAGE_ID_HEADER))
-          this.#finish(key, attempted, { outcome: 'conflict', reason });
+          this.#finish(key, attempted, conflict(reason));
         else this.#confirm(key, attempted, { stream: attempted.stream, seq: successor.sequence, duplicate: true });
       },
       () => this.#sendLater(attempted, 'a conflict that could not be looked into'),
@@ -246,6 +261,12 @@ export class Publisher {
     if (next !== undefined) this.#start(next);
     else if (this.#underWay.size === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
+}
+
+/** A server of its own tells the number; one of a cluster may leave it out. */
+function conflict(reason: string): AppendOutcome {
+  const told = /^wrong last sequence: (\d+)$/.exec(reason)?.[1];
+  return { outcome: 'conflict', reason, lastSequence: told === undefined ? null : Number(told) };
 }
 
 const unavailable = (reason: string): AppendOutcome => ({ outcome: 'unavailable', reason });

@@ -49,13 +49,18 @@ export async function describeOnce(manager: JetStreamManager, stream: StreamName
     firstSequence: state.messages === 0 ? 0 : state.first_seq,
     lastSequence: state.last_seq,
     replicas: config.num_replicas,
+    ...(isRestoring(config.description) ? { restoring: true as const } : {}),
   };
 }
 
 /** What provisioning writes into a stream's description, the one place that every server version keeps. */
-export const generationText = (generation: number): string => `generation ${generation}`;
+export const generationText = (generation: number, restoring = false): string =>
+  `generation ${generation}${restoring ? RESTORING : ''}`;
 
-function generationIn(description: string | undefined): number {
+const RESTORING = ', being restored';
+export const isRestoring = (description: string | undefined): boolean => description?.endsWith(RESTORING) === true;
+
+export function generationIn(description: string | undefined): number {
   const generation = /\bgeneration (\d+)\b/.exec(description ?? '')?.[1];
   if (generation === undefined)
     throw new LogUnavailable(

@@ -15,6 +15,9 @@ import { toLogMessage } from './delivery.ts';
 import { PullConsumer } from './pull-consumer.ts';
 import { isStreamNotFound, noStream } from './questions.ts';
 
+/** A leader that was just elected may tell for a moment of less than it has. Milliseconds. */
+const SHORT_FOR_MS = 3_000;
+
 export interface ReaderStart {
   readonly stream: StreamName;
   /** One filter that covers all of `filters`: servers before 2.10 take one only. */
@@ -31,6 +34,8 @@ export interface ReaderAccess {
   readonly manager: JetStreamManager;
   /** Asks the server once. */
   readonly describe: (stream: StreamName) => Promise<StreamDescription>;
+  /** Told of each message that came. */
+  readonly delivered: (stream: StreamName, sequence: number) => void;
   readonly pullExpiresMs: number;
   /** Lets the reader know of each new connection; answers with how to stop that. */
   readonly onReconnect: (listener: () => void) => () => void;
@@ -52,6 +57,8 @@ export class Reader {
   /** Consumers in a row that broke before they gave anything. */
   #barren = 0;
   #toldCaughtUp = false;
+  /** Since when the stream ends before what was taken. */
+  #shortSince: number | null = null;
   #wake: () => void = () => {};
 
   constructor(access: ReaderAccess, start: ReaderStart) {
@@ -157,6 +164,7 @@ export class Reader {
           if (delivery.consumer !== consumer.name) return;
           this.#barren = 0;
           this.#pending = delivery.pending;
+          this.#access.delivered(stream, delivery.sequence);
           if (delivery.sequence > this.#taken) {
             this.#taken = delivery.sequence;
             this.#toldCaughtUp = false;
@@ -178,7 +186,8 @@ export class Reader {
     );
     current = consumer;
     try {
-      this.#compare(await this.#access.describe(stream));
+      const before = this.#taken;
+      this.#compare(await this.#access.describe(stream), before);
     } catch (error) {
       consumer.end();
       throw error;
@@ -190,13 +199,20 @@ export class Reader {
   }
 
   /** Looked at after the consumer was made: so it is known to be one of the stream that is described. */
-  #compare(now: StreamDescription): void {
+  #compare(now: StreamDescription, taken: number): void {
     const { stream } = this.#start;
     if (this.#began !== null && now.created !== this.#began.created)
       throw new StreamRecreated(`${stream} was created anew at ${now.created}`);
-    if (now.lastSequence < this.#taken)
-      throw new StreamRecreated(`${stream} ends at ${now.lastSequence}, before the position ${this.#taken}`);
+    if (now.lastSequence >= taken) this.#shortSince = null;
+    else this.#tooShort(`${stream} ends at ${now.lastSequence}, before the position ${taken}`);
     this.#began ??= now;
+  }
+
+  /** Throws: at first as something that may pass. */
+  #tooShort(reason: string): never {
+    this.#shortSince ??= Date.now();
+    const passing = this.#began !== null && Date.now() - this.#shortSince < SHORT_FOR_MS;
+    throw passing ? new LogUnavailable(reason) : new StreamRecreated(reason);
   }
 
   #pause(milliseconds: number): Promise<void> {

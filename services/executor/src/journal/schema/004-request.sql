@@ -4,7 +4,7 @@ create or replace function effects.request(
   id text, of_tenant text, of_kind text, to_target text, by_key text, gen integer, of_digest text, of_inputs text,
   on_resource text, on_claim text, of_class text, timeout integer, processing bigint, retention bigint,
   by_subject text, revision text, assumed jsonb, by_whom text,
-  out fresh boolean, out row effects.operation)
+  out fresh boolean, out op effects.operation)
 language plpgsql as $$
 begin
   insert into effects.operation
@@ -14,16 +14,16 @@ begin
     (id, of_tenant, of_kind, to_target, by_key, gen, of_digest, of_inputs, on_resource, on_claim, of_class, timeout, processing,
      retention, by_subject, revision, assumed, by_whom, 'PROPOSED')
   on conflict (operation) do nothing
-  returning * into row;
+  returning * into op;
   fresh := found;
   if not fresh then
-    select * into row from effects.operation o where o.operation = id;
+    select * into op from effects.operation o where o.operation = id;
     return;
   end if;
-  row := effects.append(row, 'headway.effect.proposed', jsonb_build_object(
-    'kind', row.kind, 'target', row.target, 'key', row.key, 'generation', row.generation, 'digest', row.digest,
-    'inputs', row.inputs, 'resource', row.resource, 'claim', row.claim, 'class', row.class, 'timeoutMs', row.timeout_ms,
-    'processingMs', row.processing_ms, 'retentionMs', row.retention_ms, 'authority', row.subject,
-    'planRevision', row.plan_revision, 'assumptions', row.assumptions, 'by', row.requested_by));
-  row := effects.judge(row);
+  op := effects.append(op, 'headway.effect.proposed', jsonb_build_object(
+    'kind', op.kind, 'target', op.target, 'key', op.key, 'generation', op.generation, 'digest', op.digest,
+    'inputs', op.inputs, 'resource', op.resource, 'claim', op.claim, 'class', op.class, 'timeoutMs', op.timeout_ms,
+    'processingMs', op.processing_ms, 'retentionMs', op.retention_ms, 'authority', op.subject,
+    'planRevision', op.plan_revision, 'assumptions', op.assumptions, 'by', op.requested_by));
+  op := effects.judge(op);
 end $$;

@@ -47,13 +47,13 @@ language plpgsql as $$
 #variable_conflict use_column
 declare
   op effects.operation;
+  pair record;
   at_epoch bigint;
   why text;
 begin
-  for op, at_epoch in
-    select o, w.epoch from unnest(ids, epochs) as w (operation, epoch) join effects.operation o on o.operation = w.operation
-    order by o.created_at, o.operation
-  loop
+  for pair in select w.operation, w.epoch from unnest(ids, epochs) as w (operation, epoch) loop
+    at_epoch := pair.epoch;
+    select * into op from effects.operation o where o.operation = pair.operation;
     epoch := at_epoch;
     operation := op.operation;
     attempt := op.attempt;

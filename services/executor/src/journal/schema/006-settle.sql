@@ -35,6 +35,10 @@ declare
   s record;
   op effects.operation;
 begin
+  -- In the order in which `take` locks them.
+  perform 1 from claims.claim c
+  where c.resource in (select o.claim from effects.operation o where o.operation = any(ids))
+  order by c.resource for update;
   for s in select * from unnest(ids, epochs, answers, results, reasons) as a (id, epoch, answer, result, reason) order by id loop
     op := effects.settle_one(s.id, s.epoch, s.answer, s.result, s.reason, most_evidence);
     operation := s.id;

@@ -50,7 +50,7 @@ $$;
 -- Keeps what a look at the target told, and gives the claim back. `outcome`: succeeded | retry | uncertain | fenced.
 create or replace function effects.reconcile(
   id text, at_epoch bigint, by_holder text, observed text, of_result text, detail text, egress_drained boolean,
-  out outcome text, out row effects.operation)
+  out outcome text, out op effects.operation)
 language plpgsql as $$
 declare
   judged text;
@@ -62,53 +62,53 @@ begin
   if not found then outcome := 'fenced'; return; end if;
   perform 1 from effects.authority a
   where exists (select 1 from effects.operation o where o.operation = id and o.tenant = a.tenant and o.subject = a.subject) for update;
-  select * into row from effects.operation o where o.operation = id for update;
-  if row.state <> 'UNCERTAIN' or row.epoch > at_epoch then outcome := 'fenced'; return; end if;
-  update claims.claim c set lease_until = '-infinity' where c.resource = row.claim and c.epoch = at_epoch;
+  select * into op from effects.operation o where o.operation = id for update;
+  if op.state <> 'UNCERTAIN' or op.epoch > at_epoch then outcome := 'fenced'; return; end if;
+  update claims.claim c set lease_until = '-infinity' where c.resource = op.claim and c.epoch = at_epoch;
   if observed = 'present' then
-    row.state := 'SUCCEEDED';
-    row.result := of_result;
-    row.reason := null;
-    row := effects.append(row, 'headway.effect.succeeded', jsonb_build_object(
+    op.state := 'SUCCEEDED';
+    op.result := of_result;
+    op.reason := null;
+    op := effects.append(op, 'headway.effect.succeeded', jsonb_build_object(
       'result', of_result::jsonb, 'source', 'observation', 'by', null, 'reason', null));
     outcome := 'succeeded';
     return;
   end if;
-  judged := effects.retry_judgement(row, observed, egress_drained);
-  why := effects.refusal_of(row);
+  judged := effects.retry_judgement(op, observed, egress_drained);
+  why := effects.refusal_of(op);
   if judged like 'yes: %' and why is null then
-    row.repeat_until := case when row.class = 'K' then
-      row.first_started_at + (row.retention_ms - row.timeout_ms - row.processing_ms) * interval '1 millisecond' end;
-    row := effects.move(row, 'RETRY_AUTHORISED', 'headway.effect.retry-authorised', substr(judged, 6), '{"by": null}');
+    op.repeat_until := case when op.class = 'K' then
+      op.first_started_at + (op.retention_ms - op.timeout_ms - op.processing_ms) * interval '1 millisecond' end;
+    op := effects.move(op, 'RETRY_AUTHORISED', 'headway.effect.retry-authorised', substr(judged, 6), '{"by": null}');
     outcome := 'retry';
     return;
   end if;
   why := case when judged like 'no: %' then substr(judged, 5) else case why when 'False' then 'the verdict is False' else why end end;
   if detail <> '' then why := why || ' (' || left(detail, 500) || ')'; end if;
   update effects.operation o set reason = why where o.operation = id and o.reason is distinct from why;
-  row.reason := why;
+  op.reason := why;
   outcome := 'uncertain';
 end $$;
 
 -- A named operator says what became of it, and why.
 create or replace function effects.resolve(of_tenant text, id text, to_state text, by_whom text, why text, of_result text,
-  out outcome text, out row effects.operation)
+  out outcome text, out op effects.operation)
 language plpgsql as $$
 begin
-  select * into row from effects.operation o where o.operation = id and o.tenant = of_tenant for update;
+  select * into op from effects.operation o where o.operation = id and o.tenant = of_tenant for update;
   if not found then outcome := 'not-known'; return; end if;
-  if row.state <> 'UNCERTAIN' then outcome := 'not-in-this-state'; return; end if;
+  if op.state <> 'UNCERTAIN' then outcome := 'not-in-this-state'; return; end if;
   outcome := 'resolved';
-  row.reason := why;
-  row.state := to_state;
+  op.reason := why;
+  op.state := to_state;
   if to_state = 'SUCCEEDED' then
-    row.result := of_result;
-    row := effects.append(row, 'headway.effect.succeeded', jsonb_build_object(
+    op.result := of_result;
+    op := effects.append(op, 'headway.effect.succeeded', jsonb_build_object(
       'result', of_result::jsonb, 'source', 'operator', 'by', by_whom, 'reason', why));
   elsif to_state = 'RETRY_AUTHORISED' then
-    row.repeat_until := null;
-    row := effects.append(row, 'headway.effect.retry-authorised', jsonb_build_object('reason', why, 'by', by_whom));
+    op.repeat_until := null;
+    op := effects.append(op, 'headway.effect.retry-authorised', jsonb_build_object('reason', why, 'by', by_whom));
   else
-    row := effects.append(row, 'headway.effect.abandoned', jsonb_build_object('reason', why, 'by', by_whom));
+    op := effects.append(op, 'headway.effect.abandoned', jsonb_build_object('reason', why, 'by', by_whom));
   end if;
 end $$;

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { ConfigError } from '@headway/runtime';
+import { z } from 'zod';
+
+const range = z.string().refine((text) => {
+  const [address = '', bits] = text.split('/');
+  return isIP(address) !== 0 && (bits === undefined || /^\d{1,3}$/.test(bits));
+}, 'has to be an address or a range such as 10.0.0.0/8');
+
+const origin = z.string().refine((text) => {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.origin === text;
+}, 'has to be an origin such as https://api.example.com');
+
+const header = z.string().min(1).max(8_192);
+
+/** One origin that effects may be sent to. What is not listed is never called. */
+const originTarget = z.strictObject({
+  origin,
+  /** Sent with each request: credentials, which no request of an agent may hold. */
+  headers: z.record(z.string().regex(/^[a-z0-9-]{1,64}$/), header).default({}),
+  /** Private addresses that its name may resolve to. Without them only public ones are called. */
+  privateAddresses: z.array(range).max(100).default([]),
+  /** The target answers 429 before it executes anything. */
+  limitsBeforeExecution: z.boolean().default(false),
+});
+export type OriginTarget = z.output<typeof originTarget>;
+
+const httpTargets = z.strictObject({
+  origins: z.array(originTarget).max(1_000).default([]),
+  timeoutMs: z.number().int().min(100).max(300_000).default(15_000),
+  /** How long each of them remembers an idempotency key at least. */
+  keyRetentionSeconds: z.number().int().min(0).max(31_536_000).default(86_400),
+  /** How long one of them may still be working on a request after the connection is gone. */
+  processingSeconds: z.number().int().min(0).max(86_400).default(60),
+  /** The header that carries the key. */
+  keyHeader: z
+    .string()
+    .regex(/^[a-z0-9-]{1,64}$/)
+    .default('idempotency-key'),
+});
+export type HttpTargets = z.output<typeof httpTargets>;
+
+const postgresTargets = z.strictObject({
+  databases: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(/^[a-z0-9-]{1,64}$/),
+        /** With the credential. The user needs no more than to write these tables. */
+        url: z.string().regex(/^postgres(ql)?:\/\//, 'has to begin with postgres://'),
+        /** By `<schema>.<table>`. */
+        tables: z.record(
+          z.string().regex(/^[^./]{1,63}\.[^./]{1,63}$/),
+          z.strictObject({
+            /** A text column that keeps which operation wrote the row: without one an equal row counts as ours. */
+            operationColumn: z.string().min(1).max(63).optional(),
+          }),
+        ),
+      }),
+    )
+    .max(100)
+    .default([]),
+  timeoutMs: z.number().int().min(100).max(300_000).default(10_000),
+});
+export type PostgresTargets = z.output<typeof postgresTargets>;
+
+const targetsSchema = z.strictObject({
+  postgres: postgresTargets.default(() => postgresTargets.parse({})),
+  http: httpTargets.default(() => httpTargets.parse({})),
+});
+export type Targets = z.output<typeof targetsSchema>;
+
+/** What effects may reach, from the file that an operator wrote; none without a file. Throws `ConfigError`. */
+export function readTargets(file: string | undefined): Targets {
+  if (file === undefined) return targetsSchema.parse({});
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new ConfigError(
+      `HEADWAY_EFFECT_TARGETS_FILE: ${file} cannot be read as JSON: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  // Never with its input: it holds credentials.
+  const parsed = targetsSchema.safeParse(content, { reportInput: false });
+  if (parsed.success) return parsed.data;
+  const lines = parsed.error.issues.map((issue) => `  /${issue.path.map(String).join('/')}: ${issue.message}`);
+  throw new ConfigError(`HEADWAY_EFFECT_TARGETS_FILE: ${file} is not as it should be:\n${lines.join('\n')}`);
+}

@@ -1,0 +1,3 @@
+import { describeLeaderKills } from './lead-a-cluster.ts';
+
+describeLeaderKills({ events: 4_000, packed: 1, kills: 1 });

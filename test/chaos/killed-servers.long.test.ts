@@ -1,0 +1,3 @@
+import { describeServerKills } from './survive-servers.ts';
+
+describeServerKills({ works: 1_000, rounds: 100 });
