@@ -92,7 +92,7 @@ export default {
       severity: 'error',
       from: {
         pathNot: [
-          '^(packages/platform/(readmodel|claims|access|testkit)|test)/',
+          '^(packages/platform/(readmodel|claims|access|testkit)|deploy/postgres|test)/',
           '^services/executor/(src/journal|src/adapters|test)/',
         ],
       },

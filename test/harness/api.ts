@@ -2,7 +2,7 @@ import type { EventsAnswer, Page, SignalView, TimelineEntry, WorkView } from '@h
 import type { ServiceName, Services } from './services.ts';
 
 /** The HTTP API as a tenant sees it, with the operator token. Throws on every answer that is not a success. */
-export function apiOf(services: Services, tenant = 'default', ingest: ServiceName = 'ingest') {
+export function apiOf(services: Pick<Services, 'token' | 'url'>, tenant = 'default', ingest: ServiceName = 'ingest') {
   const headers = { authorization: `Bearer ${services.token}`, 'headway-tenant': tenant };
   const get = async <Answer>(path: string): Promise<Answer> => {
     const answer = await fetch(services.url('projection') + path, { headers });

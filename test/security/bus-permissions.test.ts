@@ -10,11 +10,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
  * are written out here once more, so that a slip in the declaration shows.
  */
 const MAY_PUBLISH: Readonly<Record<string, readonly string[]>> = {
-  'evidence.0.default.W-1': ['ingest'],
+  'evidence.0.default.W-1': ['ingest', 'executor'],
+  'evidence.policy.default': ['ingest'],
+  'evidence.gap': ['ingest'],
   'evidence.0.tick': ['ingest'],
   'record.trajectory.default.W-1': ['classifier'],
   'record.signals.default': ['classifier'],
+  'record.deadletter.default.W-1': ['classifier'],
   'record.position.classifier': ['classifier'],
+  'record.gap': [],
   'record.goal.default.G-1': [],
   'record.campaign.default.C-1': [],
   'record.unit.default.U-1': [],
@@ -22,18 +26,23 @@ const MAY_PUBLISH: Readonly<Record<string, readonly string[]>> = {
   'effect.default.O-1': ['executor'],
   'trajectory.assessment.default.W-1': ['classifier'],
   'trajectory.signal.default.stagnating.W-1': ['classifier'],
-  'act.default': ['projection'],
+  'act.default': ['projection', 'executor'],
   'anything.else': [],
 };
 const READS: Readonly<Record<string, readonly string[]>> = {
   EVIDENCE: ['ingest', 'classifier', 'projection'],
   RECORD: ['classifier', 'projection'],
   EFFECTS: ['executor', 'projection'],
-  ACTS: ['projection'],
+  ACTS: ['classifier', 'projection'],
   FEED: [],
 };
 /** Streams whose state one may ask for: those one reads, and those one writes to. */
-const LOOKS: Readonly<Record<string, readonly string[]>> = { ...READS, FEED: ['classifier'] };
+const LOOKS: Readonly<Record<string, readonly string[]>> = {
+  ...READS,
+  EVIDENCE: ['ingest', 'classifier', 'projection', 'executor'],
+  ACTS: ['classifier', 'projection', 'executor'],
+  FEED: ['classifier'],
+};
 const DESTRUCTIVE = ['STREAM.DELETE', 'STREAM.PURGE', 'STREAM.MSG.DELETE', 'STREAM.UPDATE', 'STREAM.CREATE'];
 
 const password = (user: string) => `secret-of-${user}`;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BUS_USERS } from '@headway/bus-users';
+import { DATABASE_ROLES } from '@headway/database-roles';
 import { secretFile } from './data-folder.ts';
 import { type Kept, keepRunning } from './keep-running.ts';
 import { logFile } from './logs.ts';
@@ -14,6 +15,7 @@ import { StartError } from './terminal.ts';
 import { until } from './waiting.ts';
 
 const NATS_READY_MS = 30_000;
+const ROLES = DATABASE_ROLES.map(({ name }) => name);
 /** After a crash Postgres first replays what it had written. */
 const POSTGRES_READY_MS = 120_000;
 
@@ -22,18 +24,19 @@ export interface Server {
   readonly url: string;
   /** With what one user gets in; one who is no user may do what anybody may. */
   readonly urlOf: (user: string) => string;
+  /** The passwords that this server's users get, where it is of our making. */
+  readonly passwords: ReadonlyMap<string, string>;
   /** What the person should know about it, for the ready message. */
   readonly notes: readonly string[];
 }
 
 /** A server that all get into in the same way. */
-const sameForAll = (url: string, notes: readonly string[] = []): Server => ({ url, urlOf: () => url, notes });
+const sameForAll = (url: string): Server => ({ url, urlOf: () => url, passwords: new Map(), notes: [] });
 
-/** The password of each user of the bus: made once, each in a file of its owner. */
-function busPasswords(dataFolder: string): ReadonlyMap<string, string> {
-  const folder = join(dataFolder, 'nats-passwords');
+/** The password of each user: made once, each in a file that only its owner can read. */
+function keptPasswords(folder: string, users: readonly string[]): ReadonlyMap<string, string> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return new Map(BUS_USERS.map((user) => [user, readFileSync(secretFile(join(folder, user)), 'utf8').trim()]));
+  return new Map(users.map((user) => [user, readFileSync(secretFile(join(folder, user)), 'utf8').trim()]));
 }
 
 /** Waits for a server's answer, unless it gives up or takes too long. */
@@ -64,7 +67,7 @@ export async function provideNats(context: Supervision, keep: (kept: Kept) => vo
   const serverName = `headway-${randomUUID()}`;
   const folder = join(data.path, 'nats');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const passwords = busPasswords(data.path);
+  const passwords = keptPasswords(join(data.path, 'nats-passwords'), BUS_USERS);
   let port = 0;
   let ready = false;
   const kept = keepRunning({
@@ -95,6 +98,7 @@ export async function provideNats(context: Supervision, keep: (kept: Kept) => vo
       const password = passwords.get(user);
       return `nats://${password === undefined ? '' : `${user}:${password}@`}127.0.0.1:${port}`;
     },
+    passwords,
     notes: [`nats-server ${version} ${durability}`],
   };
 }
@@ -129,5 +133,10 @@ export async function providePostgres(context: Supervision, keep: (kept: Kept) =
   const ask = async () => (port !== 0 && kept.running() ? postgresTakesSessions(port, POSTGRES_USER) : undefined);
   await answerOf(kept, ask, POSTGRES_READY_MS, context.stopping);
   ready = true;
-  return sameForAll(`postgres://${POSTGRES_USER}:${password}@127.0.0.1:${port}/${DATABASE}`, place.notes);
+  const passwords = keptPasswords(join(data.path, 'postgres-passwords'), ROLES);
+  const urlOf = (user: string): string => {
+    const own = passwords.get(user);
+    return `postgres://${own === undefined ? `${POSTGRES_USER}:${password}` : `${user}:${own}`}@127.0.0.1:${port}/${DATABASE}`;
+  };
+  return { url: `postgres://127.0.0.1:${port}/${DATABASE}`, urlOf, passwords, notes: place.notes };
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { ADMIN_USER } from '@headway/bus-users';
+import { passwordVariable } from '@headway/database-roles';
 import { ListenError, type Origin, openOrigin, type Routes } from '@headway/gateway';
 import { dataFolder } from './data-folder.ts';
 import { runJob } from './jobs.ts';
@@ -101,9 +102,11 @@ async function start(context: Supervision, programs: Programs, parts: Parts): Pr
     HEADWAY_OPERATOR_TOKEN_FILE: data.tokenFile,
     HEADWAY_LOG_LEVEL: settings.environment.HEADWAY_LOG_LEVEL ?? 'info',
   });
+  const secrets = Object.fromEntries([...postgres.passwords].map(([role, own]) => [passwordVariable(role), own]));
   for (const job of programs.jobs) {
+    if (job.makesRoles === true && postgres.passwords.size === 0) continue;
     terminal.say(`preparing ${job.name}`);
-    await runJob(job, environmentOf(ADMIN_USER), context);
+    await runJob(job, { ...environmentOf(ADMIN_USER), ...(job.makesRoles === true ? secrets : {}) }, context);
   }
   if (programs.services.length > 0) {
     terminal.say(`starting ${programs.services.map(({ name }) => name).join(', ')}`);

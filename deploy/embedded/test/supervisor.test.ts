@@ -64,7 +64,7 @@ describe('a supervisor with fake services', () => {
     });
     // The services get in as a user of their own; what is printed is for everybody.
     expect(env.HEADWAY_NATS_URL?.replace(/\/\/projection:[\w-]{43}@/, '//')).toBe(headway.natsUrl);
-    expect(env.HEADWAY_POSTGRES_URL).toMatch(/^postgres:\/\/headway:[\w-]{43}@127\.0\.0\.1:\d+\/headway$/);
+    expect(env.HEADWAY_POSTGRES_URL).toMatch(/^postgres:\/\/projection:[\w-]{43}@127\.0\.0\.1:\d+\/headway$/);
   });
 
   test('keeps the operator token in a file of its owner only', () => {

@@ -28,9 +28,10 @@ export const SERVICE_USERS: readonly BusUser[] = [
   },
   {
     name: 'classifier',
-    publishes: ['record.trajectory.>', 'record.signals.>', 'record.position.>', 'trajectory.>'],
-    looksInto: ['EVIDENCE', 'RECORD', 'FEED'],
-    reads: ['EVIDENCE', 'RECORD'],
+    publishes: ['record.trajectory.>', 'record.signals.>', 'record.position.>', 'record.deadletter.>', 'trajectory.>'],
+    // What operators say about its dead letters are acts.
+    looksInto: ['EVIDENCE', 'RECORD', 'FEED', 'ACTS'],
+    reads: ['EVIDENCE', 'RECORD', 'ACTS'],
     durables: [],
   },
   {
@@ -43,8 +44,9 @@ export const SERVICE_USERS: readonly BusUser[] = [
   },
   {
     name: 'executor',
-    publishes: ['effect.>'],
-    looksInto: ['EFFECTS'],
+    // Beside effects: that a stale claim was refused, and, as evidence of the one work, that it was claimed.
+    publishes: ['effect.>', 'act.>', 'evidence.*.*.*'],
+    looksInto: ['EVIDENCE', 'EFFECTS', 'ACTS'],
     reads: ['EFFECTS'],
     durables: [],
   },

@@ -20,8 +20,8 @@ import { mountReplies } from './routes/replies.ts';
 export interface IngestOptions {
   readonly log: EventLog;
   readonly archive: IdentityArchive;
-  readonly signals: SignalDirectory;
   readonly level: BusLevel;
+  readonly signals: SignalDirectory;
   readonly readAttempt: ReadAttempt;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -27,11 +27,11 @@ runService({
     const { app, ended } = createIngest({
       log,
       archive: readModel.identities,
+      level: createLevel({ log, streams: [STREAMS.evidence], records: readModel.bus }),
       signals: {
         threadOf: readModel.views.threadOf,
         recorded: () => readModel.views.place(ARCHIVE_READER, STREAMS.record),
       },
-      level: createLevel({ log, streams: [STREAMS.evidence], records: readModel.bus }),
       readAttempt,
       clock,
       logger,

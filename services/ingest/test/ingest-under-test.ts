@@ -91,8 +91,8 @@ export async function startIngest(given: Partial<IngestOptions> & { store?: Even
   const ingest = createIngest({
     log: store,
     archive,
-    signals: { threadOf: async () => null, recorded: async () => ({ generation: 0, sequence: 0 }) },
     level: levelBetween(given.log ?? store, archive),
+    signals: { threadOf: async () => null, recorded: async () => ({ generation: 0, sequence: 0 }) },
     readAttempt,
     clock: { now: () => Date.now() },
     logger,

@@ -52,8 +52,8 @@ export function createProgram(context: Context, finish: Finish): Command {
   running(program, context, finish);
   works(program, context, finish);
   reading(program, context, finish);
-  judging(program, context, finish);
   addEffectCommands(program, context, finish);
+  judging(program, context, finish);
   offline(program, context, finish);
   bus(program, context, finish);
   return program;

@@ -12,14 +12,14 @@ export interface Database {
   signals: SignalsTable;
   signal_members: SignalMembersTable;
   signal_coverage: SignalCoverageTable;
-  signal_recipients: SignalRecipientsTable;
-  usage_spans: UsageSpansTable;
-  policies: PoliciesTable;
   bus_losses: BusLossesTable;
   bus_gaps: BusGapsTable;
   bus_generations: BusGenerationsTable;
   bus_kept: BusKeptTable;
   bus_trims: BusTrimsTable;
+  signal_recipients: SignalRecipientsTable;
+  usage_spans: UsageSpansTable;
+  policies: PoliciesTable;
 }
 
 export interface PositionsTable {
