@@ -55,8 +55,14 @@ export function check(rules: Rules): Checked {
 function keyOf(world: World): string {
   const { claim, operation: op, target, broken } = world;
   const workers = world.workers.map(({ step, epoch }) => `${step}${epoch}`).join();
-  const requests = world.requests.map(({ from, epoch, condition }) => `${from}${epoch}${condition}`).sort();
-  const replies = world.replies.map(({ to, epoch, said }) => `${to}${epoch}${said}`).sort();
+  const requests = world.requests
+    .map(({ from, epoch, condition }) => `${from}${epoch}${condition}`)
+    .sort()
+    .join();
+  const replies = world.replies
+    .map(({ to, epoch, said }) => `${to}${epoch}${said}`)
+    .sort()
+    .join();
   return `${claim.epoch}${claim.holder}|${world.verdict}|${op.state}${op.epoch}${op.attempts}|${workers}|${requests}|${replies}|${target.effects}${target.knowsKey}${target.version}${target.gate}${target.refuses}|${world.sends}${world.quiet}|${broken.staleMove}${broken.unauthorisedStart}${broken.terminalMoved}${broken.epochReused}`;
 }
 
