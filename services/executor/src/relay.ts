@@ -6,6 +6,8 @@ import type { Outbox, Unpublished } from './ports.ts';
 
 /** Records taken from the outbox at once. */
 const BATCH = 512;
+/** What comes within this time goes out together. */
+const TOGETHER_MS = 20;
 /** The outbox is looked at this often though nobody said that there is something. */
 const LOOK_MS = 1_000;
 
@@ -60,6 +62,7 @@ export function startRelay(options: RelayOptions): Relay {
         failures = 0;
         state.lastError = null;
         if (moved === 0 && !nudged) await sleep();
+        else if (moved < BATCH) await options.pause(TOGETHER_MS, signal);
       } catch (error) {
         failures += 1;
         state.lastError = error instanceof Error ? error.message : String(error);

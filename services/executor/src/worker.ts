@@ -32,6 +32,8 @@ export interface WorkerOptions {
 export interface Worker {
   /** Offers operations; those that are under way already are left out. */
   offer(work: readonly Work[]): void;
+  /** Takes one operation, sends it and keeps the answer. What cannot be started now is left as it is. */
+  perform(work: Work): Promise<void>;
   /** Room for more. */
   readonly room: number;
   /** Attempts that were not sent since their time was over before they could be: a process that was paused. */
@@ -168,6 +170,7 @@ export function createWorker(options: WorkerOptions): Worker {
       }
       pump();
     },
+    perform,
     get room() {
       return QUEUED - queue.length;
     },

@@ -92,7 +92,7 @@ export function describeTrials(trials: readonly Trial[]): void {
     }
 
     for (const { kind, signal, place } of trials)
-      it(`${place.name} ${signal}, ${kind}: ${place.where}`, async () => {
+      it(`${place.name} ${signal}, ${kind}: ${place.where}`, { timeout: 180_000 }, async () => {
         const key = randomUUID();
         const after = 'after' in place && kind === 'http' ? `@${place.after}` : '';
         if (kind === 'http')

@@ -32,6 +32,14 @@ export function connectPostgresJournal({ url, connections = CONNECTIONS }: Journ
   const pool = new pg.Pool({ connectionString: url, max: connections, statement_timeout: STATEMENT_MILLISECONDS });
   // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
   pool.on('error', () => {});
+  // What was published is found out again where it is forgotten: nobody waits for the disk to remember it.
+  const marks = new pg.Pool({
+    connectionString: url,
+    max: 1,
+    statement_timeout: STATEMENT_MILLISECONDS,
+    options: '-c synchronous_commit=off',
+  });
+  marks.on('error', () => {});
   /** Named, so that the server plans it once a connection. */
   const ask = async <Row extends pg.QueryResultRow>(name: string, text: string, values: unknown[] = []) =>
     (await pool.query<Row>({ name, text, values })).rows;
@@ -180,11 +188,11 @@ export function connectPostgresJournal({ url, connections = CONNECTIONS }: Journ
     outbox: {
       unpublished: async (limit) =>
         (await ask<UnpublishedRow>('unpublished', 'select * from effects.unpublished($1)', [limit])).map(unpublishedOf),
-      published: async (marks) => {
-        await ask('published', 'select effects.mark_published($1, $2, $3)', [
-          marks.map(({ operation }) => operation),
-          marks.map(({ version }) => version),
-          marks.map(({ sequence }) => sequence),
+      published: async (done) => {
+        await marks.query('select effects.mark_published($1, $2, $3)', [
+          done.map(({ operation }) => operation),
+          done.map(({ version }) => version),
+          done.map(({ sequence }) => sequence),
         ]);
       },
       publishAgain: async (operation, version, sequence) => {
@@ -211,7 +219,9 @@ export function connectPostgresJournal({ url, connections = CONNECTIONS }: Journ
     ping: async () => {
       await pool.query('select 1 from effects.operation limit 1');
     },
-    close: () => pool.end(),
+    close: async () => {
+      await Promise.all([pool.end(), marks.end()]);
+    },
   };
 }
 
