@@ -91,7 +91,8 @@ describe('a supervisor with fake services', () => {
 
   test('starts a crashed service again and says so', async () => {
     const before = await text(`${headway.url}/pid`);
-    expect((await fetch(`${headway.url}/crash`)).status).toBe(502);
+    // It broke off, or was asked once more on a new connection when nobody was there any longer.
+    expect([502, 503]).toContain((await fetch(`${headway.url}/crash`)).status);
     const after = await until(async () => {
       const response = await fetch(`${headway.url}/pid`);
       return response.status === 200 ? response.text() : undefined;
