@@ -27,7 +27,7 @@ export class LineSplitter {
     for (let to = text.indexOf('\n'); to !== -1; to = text.indexOf('\n', from)) {
       const piece = text.slice(from, Math.min(to, from + outputLimits.lineChars));
       if (this.#pending === '') {
-        if (piece !== '') this.#onLine(piece);
+        this.#onLine(piece);
       } else {
         this.#hold(piece);
         this.#onLine(this.#pending);

@@ -10,9 +10,15 @@ const temporary =
   /^(?:\/private)?\/(?:tmp|var\/tmp|dev\/shm|var\/folders\/[^/]+\/[^/]+\/T)\/|^[A-Za-z]:\/(?:.*\/)?Temp\//i;
 const absolutePath = /(?<![\w.\-/\\~@)\]}>])(?:[A-Za-z]:)?[\\/](?:[^\s'"`()<>:,;|*?\\/]+[\\/])*[^\s'"`()<>:,;|*?\\/]+/g;
 
+/** With `/` between its parts and without `file://`. */
+export const slashed = (path: string): string => {
+  const plain = path.startsWith('file://') ? path.slice(7) : path;
+  return plain.includes('\\') ? plain.replaceAll('\\', '/') : plain;
+};
+
 /** `/home/me/checkout-7/src/a.ts` is `src/a.ts`; without a known folder in it, its base name. */
-function shortPath(path: string): string {
-  const plain = path.replaceAll('\\', '/');
+export function shortPath(path: string): string {
+  const plain = slashed(path);
   const temp = temporary.exec(plain);
   const below = temp === null ? plain : plain.slice(temp[0].length);
   const parts = below.split('/').filter((part) => part !== '' && !/^[A-Za-z]:$/.test(part));
@@ -103,7 +109,7 @@ function apply(line: string, rules: readonly Rule[]): string {
 const squeeze = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 /** A line that names a test: what stands in the name keeps its numbers. */
-export const maskTest = (line: string): string =>
+export const maskName = (line: string): string =>
   squeeze(apply(apply(apply(apply(line, trailing), identities), places), trailing));
 
 /** Any other line about a failure. */

@@ -1,7 +1,9 @@
 import type { Outcome } from '@headway/contracts';
 import { outputLimits } from './limits.ts';
-import { cleanLine, LineSplitter } from './lines.ts';
-import { type Failure, readers, type ToolReader } from './readers/index.ts';
+import { createPaths } from './paths.ts';
+import type { Failure } from './readers/reader.ts';
+import { Channel, type LineWatcher } from './reading/channel.ts';
+import { Sessions } from './reading/sessions.ts';
 
 export interface OutputReading {
   readonly outcome: Outcome;
@@ -20,26 +22,34 @@ export interface Ending {
 export interface OutputReader {
   /**
    * Bytes (UTF-8, whatever is broken in them) or text. Chunks may end anywhere. Each channel (stdout, stderr) has its
-   * own lines; which channel's chunk comes first changes nothing.
+   * own lines, so where one channel's chunk falls into another's changes nothing.
    */
   push(chunk: Uint8Array | string, channel?: string): void;
   /** Closes the reader. */
   end(ending: Ending): OutputReading;
 }
 
-export function createOutputReader(): OutputReader {
+export interface ReadingOptions {
+  /** Absolute folders that paths in the output may begin with: where the gate ran. */
+  readonly roots?: readonly string[];
+  readonly watch?: LineWatcher;
+}
+
+export function createOutputReader(options: ReadingOptions = {}): OutputReader {
+  const paths = createPaths(options.roots);
+  const sessions = new Sessions();
   const channels = new Map<string, Channel>();
   return {
     push(chunk, channel = 'output') {
       let target = channels.get(channel);
       if (target === undefined) {
-        target = new Channel();
+        target = new Channel(paths, sessions, options.watch);
         channels.set(channel, target);
       }
       target.push(chunk);
     },
     end(ending) {
-      return conclude([...channels.values()], ending);
+      return conclude([...channels.values()], sessions, ending);
     },
   };
 }
@@ -51,53 +61,43 @@ export function readOutput(attempt: Ending & { readonly output: string | Uint8Ar
   return reader.end(attempt);
 }
 
-class Channel {
-  readonly tools: ToolReader[] = readers.map((create) => create());
-  empty = true;
-  readonly #lines = new LineSplitter((raw) => {
-    const line = cleanLine(raw);
-    if (line === '') return;
-    this.empty = false;
-    for (const tool of this.tools) if (tool.take(line)) return;
-  });
-
-  push(chunk: Uint8Array | string): void {
-    this.#lines.push(chunk);
-  }
-
-  end(): void {
-    this.#lines.end();
-  }
-}
-
 /** A shell's 128+n for signals by which a program under test ends itself: the crash is a verdict if anything was said. */
 const crashes: ReadonlySet<number> = new Set([132, 133, 134, 135, 136, 139, 159]);
+/** As the attempt's schema allows. */
+const TOOL_CHARS = 64;
 const TIMEOUT_EXIT = 124;
 const CANNOT_EXECUTE = 126;
 const NOT_FOUND = 127;
 const SIGNALLED = 128;
 const LAST_SIGNALLED = 192;
 
-function conclude(channels: readonly Channel[], { exitCode }: Ending): OutputReading {
-  for (const channel of channels) channel.end();
+function conclude(channels: readonly Channel[], sessions: Sessions, { exitCode }: Ending): OutputReading {
+  const found = channels.map((channel) => channel.end());
   if (exitCode === 0) return { outcome: 'passed', tool: null, failures: [] };
-  const found = channels.flatMap((channel) => channel.tools.map((tool) => tool.end()));
-  const byKey = new Map<string, Failure>();
-  for (const { failures } of found)
-    for (const failure of failures) if (!byKey.has(failure.key)) byKey.set(failure.key, failure);
-  const failures = [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1)).slice(0, outputLimits.keys);
-  const spoke = found.flatMap(({ tool, failures }) => (tool === null || failures.length === 0 ? [] : [tool]));
-  const tools = [...new Set(spoke)];
+  const byTool = found.flatMap((part) => part.byTool).filter((part) => part.failures.length > 0);
+  const masked = found.flatMap((part) => part.masked);
+  const said = merge([...byTool, ...masked].map((part) => part.failures));
+  const noise = sessions.closed ? [] : found.flatMap((part) => part.noise);
+  const failures = said.length > 0 ? said : merge(noise.map((part) => part.failures));
   const infrastructure =
-    found.some((part) => part.infrastructure) &&
-    found.every((part) => part.infrastructure || part.failures.length === 0);
-  const silent = channels.every((channel) => channel.empty);
+    byTool.length === 0 &&
+    masked.some((part) => part.infrastructure) &&
+    masked.every((part) => part.infrastructure || part.failures.length === 0);
+  const silent = found.every((part) => part.silent);
   const errored = silent || infrastructure || gaveNoVerdict(exitCode, failures.length > 0);
+  const tools = [...new Set(byTool.map((part) => part.tool))].sort();
   return {
     outcome: errored ? 'errored' : 'failed',
-    tool: tools.length === 0 ? null : tools.join('+').slice(0, 64),
+    tool: tools.length === 0 ? null : tools.join('+').slice(0, TOOL_CHARS),
     failures,
   };
+}
+
+/** Distinct, in text order, at most as many as are kept. */
+function merge(lists: readonly (readonly Failure[])[]): Failure[] {
+  const byKey = new Map<string, Failure>();
+  for (const failure of lists.flat()) if (!byKey.has(failure.key)) byKey.set(failure.key, failure);
+  return [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1)).slice(0, outputLimits.keys);
 }
 
 function gaveNoVerdict(exitCode: number | null | undefined, saidSomething: boolean): boolean {

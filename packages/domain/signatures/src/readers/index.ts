@@ -1,7 +1,9 @@
-import { createMaskingReader } from './masking.ts';
+import { formats } from './formats.ts';
+import { javascriptTools } from './javascript-tools.ts';
+import { nativeTools } from './native-tools.ts';
 import type { ToolReader } from './reader.ts';
 
-/** The readers in the order they are asked. The masking reader takes what no other one knew, so it is the last. */
-export const readers: readonly (() => ToolReader)[] = [createMaskingReader];
+/** Every tool in the order they are asked. What none of them takes goes to the masking reader. */
+export const toolReaders: readonly ToolReader[] = [...javascriptTools, ...nativeTools, ...formats];
 
-export type { Failure, Found, ToolReader } from './reader.ts';
+export type { Answer, Failure, LineReader, Paths, Report, ToolReader } from './reader.ts';

@@ -1,14 +1,21 @@
 import { outputLimits } from '../limits.ts';
-import { maskAssertion, maskMessage, maskTest } from '../mask.ts';
-import { KeySet } from './keys.ts';
+import { maskAssertion, maskMessage, maskName } from '../mask.ts';
+import { KeySet } from '../reading/key-set.ts';
 import * as kind from './line-kinds.ts';
-import type { Found, ToolReader } from './reader.ts';
+import type { Failure } from './reader.ts';
+
+/** What the masking reader found by the end of the output. */
+export interface MaskedFound {
+  readonly failures: Failure[];
+  /** Nothing but a service, a network or a program that the gate needs was the matter. */
+  readonly infrastructure: boolean;
+}
 
 /**
  * Reads output of any tool: keeps the lines that look like failures, masks what differs between two runs of the same
  * failure, and makes each a key. It knows no tool; it knows what lines about tests and errors look like.
  */
-export function createMaskingReader(): ToolReader {
+export function createMaskingReader(): MaskingReader {
   return new MaskingReader();
 }
 
@@ -17,7 +24,7 @@ interface Heading {
   readonly name: string;
 }
 
-class MaskingReader implements ToolReader {
+export class MaskingReader {
   /** Failing tests and errors. */
   readonly #keys = new KeySet();
   /** Taken only where nothing better was found. */
@@ -34,25 +41,36 @@ class MaskingReader implements ToolReader {
   #ownFailures = 0;
   #infrastructure = 0;
 
-  take(line: string): boolean {
+  take(line: string): void {
     const text = line.trimStart();
     if (kind.lintPath.test(line)) this.#file = maskMessage(line);
-    if (!kind.worthReading.test(text)) return true;
+    if (!kind.worthReading.test(text)) return;
     const indent = line.length - text.length;
-    if (this.#heading(text, indent) || this.#place(text)) return true;
+    if (this.#heading(text, indent) || this.#place(text)) return;
     const verdict = kind.testVerdict(text);
     if (verdict === 'failed' && !kind.footer.test(text)) this.#failingTest(text, indent);
     else if (verdict !== 'passed' && !this.#messages.has(line)) {
       this.#message(line, text);
       if (!kind.lintRow.test(line)) remember(this.#messages, line);
     }
-    return true;
   }
 
-  end(): Found {
+  /** Takes over what another one found. */
+  absorb(other: MaskingReader): void {
+    for (const { key, message } of other.#keys.failures()) this.#keys.add(key, message ?? key);
+    for (const { key, message } of other.#loose.failures()) this.#loose.add(key, message ?? key);
+    this.#ownFailures += other.#ownFailures;
+    this.#infrastructure += other.#infrastructure;
+  }
+
+  /** The keys so far. */
+  keys(): string[] {
+    return [...this.#keys.failures(), ...this.#loose.failures()].map((failure) => failure.key);
+  }
+
+  end(): MaskedFound {
     const keys = this.#keys.size > 0 ? this.#keys : this.#loose;
     return {
-      tool: null,
       failures: keys.failures(),
       infrastructure: this.#infrastructure > 0 && this.#ownFailures === 0,
     };
@@ -63,7 +81,7 @@ class MaskingReader implements ToolReader {
     const name = text.startsWith('▶ ') ? text.slice(2) : text.startsWith('# Subtest: ') ? text.slice(11) : null;
     if (name === null) return false;
     this.#leave(indent);
-    if (this.#headings.length < outputLimits.headings) this.#headings.push({ indent, name: maskTest(name) });
+    if (this.#headings.length < outputLimits.headings) this.#headings.push({ indent, name: maskName(name) });
     return true;
   }
 
@@ -105,7 +123,7 @@ class MaskingReader implements ToolReader {
     const known = this.#names.get(text);
     if (known !== undefined) return known;
     if (this.#names.size >= outputLimits.remembered) this.#names.clear();
-    const name = maskTest(text);
+    const name = maskName(text);
     this.#names.set(text, name);
     return name;
   }

@@ -1,0 +1,167 @@
+import { outputLimits } from '../limits.ts';
+import { cleanLine, LineSplitter } from '../lines.ts';
+import { toolReaders } from '../readers/index.ts';
+import { createMaskingReader, type MaskedFound } from '../readers/masking.ts';
+import type { Answer, Failure, LineReader, Paths } from '../readers/reader.ts';
+import { KeySet } from './key-set.ts';
+import type { Sessions } from './sessions.ts';
+import { WordIndex } from './word-index.ts';
+
+const words = new WordIndex(toolReaders.map((reader) => reader.opens));
+
+/** A package manager starts the next script: no session is open after it. */
+const boundary = /^> \S{1,214}@\S{1,64} \S{1,100}$/;
+
+/** What one channel's readers found. */
+export interface ChannelFound {
+  readonly byTool: readonly { readonly tool: string; readonly failures: Failure[] }[];
+  readonly masked: readonly MaskedFound[];
+  /** Noise of tests. */
+  readonly noise: readonly MaskedFound[];
+  /** Nothing but blanks was said. */
+  readonly silent: boolean;
+}
+
+/** Told of every line that was read, for explanations: who took it and the keys that came of it. */
+export type LineWatcher = (read: {
+  readonly line: string;
+  /** A tool, `masking`, or `null`: noise inside a session. */
+  readonly reader: string | null;
+  readonly keys: readonly string[];
+}) => void;
+
+/** A tool's reader at work on one channel. */
+export interface Started {
+  readonly tool: string;
+  readonly keys: KeySet;
+  readonly reader: LineReader;
+}
+
+/** One stream of output: splits it into lines and asks the readers as their contract says. */
+export class Channel {
+  readonly #paths: Paths;
+  readonly #sessions: Sessions;
+  readonly #watch: LineWatcher | null;
+  readonly #started: (Started | undefined)[] = toolReaders.map(() => undefined);
+  /** Lines since the last boundary, those before it, and the noise. */
+  #masking = createMaskingReader();
+  readonly #before = createMaskingReader();
+  #noise = createMaskingReader();
+  #holder: Started | null = null;
+  #held = 0;
+  #silent = true;
+  /** Keys that the line just read gave, while somebody watches. */
+  #fresh: string[] = [];
+  readonly #lines = new LineSplitter((raw) => this.#line(cleanLine(raw)));
+
+  constructor(paths: Paths, sessions: Sessions, watch: LineWatcher | null = null) {
+    this.#paths = paths;
+    this.#sessions = sessions;
+    this.#watch = watch;
+    sessions.join(this);
+  }
+
+  push(chunk: Uint8Array | string): void {
+    this.#lines.push(chunk);
+  }
+
+  end(): ChannelFound {
+    this.#lines.end();
+    for (const started of this.#started) started?.reader.end?.();
+    if (this.#fresh.length > 0) this.#watch?.({ line: '', reader: null, keys: this.#fresh.splice(0) });
+    const byTool = this.#started
+      .filter((started) => started !== undefined)
+      .map(({ tool, keys }) => ({ tool, failures: keys.failures() }));
+    return {
+      byTool,
+      masked: [this.#before.end(), this.#masking.end()],
+      noise: [this.#noise.end()],
+      silent: this.#silent,
+    };
+  }
+
+  /** What nobody took since the last boundary was noise. */
+  disown(): void {
+    this.#noise.absorb(this.#masking);
+    this.#masking = createMaskingReader();
+  }
+
+  /** What nobody took so far stays, whatever comes. */
+  divide(): void {
+    this.#before.absorb(this.#masking);
+    this.#masking = createMaskingReader();
+  }
+
+  #line(line: string): void {
+    if (line === '') {
+      this.#owner(line, line);
+      return;
+    }
+    this.#silent = false;
+    const text = line.trimStart();
+    if (text.length === line.length && boundary.test(line)) this.#sessions.boundary();
+    const taker = this.#owner(line, text) ?? this.#wake(line, text);
+    if (taker === null) this.#unclaimed(line);
+    if (this.#watch === null) return;
+    const reader = taker?.tool ?? (this.#sessions.open === null ? 'masking' : null);
+    this.#watch({ line, reader, keys: this.#fresh.splice(0) });
+  }
+
+  #owner(line: string, text: string): Started | null {
+    const holder = this.#holder;
+    if (holder !== null && this.#ask(holder, line, text)) return holder;
+    const session = this.#sessions.open;
+    const own = session !== null && session !== holder && this.#started.includes(session);
+    return own && this.#ask(session, line, text) ? session : null;
+  }
+
+  #wake(line: string, text: string): Started | null {
+    if (!words.find(text)) return null;
+    const { low, high } = words;
+    return this.#woken(low, 0, line, text) ?? this.#woken(high, 32, line, text);
+  }
+
+  #woken(bits: number, first: number, line: string, text: string): Started | null {
+    for (let left = bits; left !== 0; left &= left - 1) {
+      const at = first + 31 - Math.clz32(left & -left);
+      const reader = this.#started[at] ?? this.#start(at);
+      if (reader !== this.#sessions.open && this.#ask(reader, line, text)) return reader;
+    }
+    return null;
+  }
+
+  #start(at: number): Started {
+    const tool = toolReaders[at];
+    if (tool === undefined) throw new Error(`there is no reader ${at}`);
+    const keys = new KeySet();
+    const reader = tool.start({
+      failing: (key, message) => {
+        keys.add(key, message);
+        if (this.#watch !== null) this.#fresh.push(key);
+      },
+      passing: (key) => keys.remove(key),
+      paths: this.#paths,
+    });
+    const started = { tool: tool.tool, keys, reader };
+    this.#started[at] = started;
+    return started;
+  }
+
+  /** `true`: the line was the reader's. */
+  #ask(reader: Started, line: string, text: string): boolean {
+    const answer: Answer = reader.reader.take(line, text);
+    if (answer === 'hold') {
+      this.#held = this.#holder === reader ? this.#held + 1 : 1;
+      this.#holder = this.#held > outputLimits.heldLines ? null : reader;
+    } else if (this.#holder !== null) this.#holder = null;
+    if (answer !== 'taken' && answer !== 'pass' && answer !== 'hold') this.#sessions.answered(reader, answer);
+    return answer !== 'pass' && answer !== 'leave';
+  }
+
+  #unclaimed(line: string): void {
+    const masking = this.#sessions.open === null ? this.#masking : this.#noise;
+    const before = this.#watch === null ? null : new Set(masking.keys());
+    masking.take(line);
+    if (before !== null) this.#fresh.push(...masking.keys().filter((key) => !before.has(key)));
+  }
+}
