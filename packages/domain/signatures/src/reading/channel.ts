@@ -15,6 +15,8 @@ const boundary = /^> \S{1,214}@\S{1,64} \S{1,100}$/;
 /** What one channel's readers found. */
 export interface ChannelFound {
   readonly byTool: readonly { readonly tool: string; readonly failures: Failure[] }[];
+  /** What wrappers said of a failure inside them. */
+  readonly wrapping: readonly { readonly tool: string; readonly failures: Failure[] }[];
   readonly masked: readonly MaskedFound[];
   /** Noise of tests. */
   readonly noise: readonly MaskedFound[];
@@ -47,6 +49,7 @@ export class Channel {
   #masking = createMaskingReader();
   readonly #before = createMaskingReader();
   #noise = createMaskingReader();
+  readonly #wrapping = new Map<string, KeySet>();
   #holder: Started | null = null;
   #held = 0;
   #silent = true;
@@ -74,6 +77,7 @@ export class Channel {
       .map(({ tool, keys }) => ({ tool, failures: keys.failures() }));
     return {
       byTool,
+      wrapping: [...this.#wrapping].map(([tool, keys]) => ({ tool, failures: keys.failures() })),
       masked: [this.#before.end(), this.#masking.end()],
       noise: [this.#noise.end()],
       silent: this.#silent,
@@ -138,6 +142,11 @@ export class Channel {
       failing: (key, message) => {
         keys.add(key, message);
         if (this.#watch !== null) this.#fresh.push(key);
+      },
+      wrapping: (key, message) => {
+        const wrapping = this.#wrapping.get(tool.tool) ?? new KeySet();
+        this.#wrapping.set(tool.tool, wrapping);
+        wrapping.add(key, message);
       },
       passing: (key) => keys.remove(key),
       paths: this.#paths,
