@@ -61,7 +61,10 @@ describe('properties', () => {
     one.push('error: bro', 'stderr');
     one.push(' half\n', 'stdout');
     one.push('ken\n', 'stderr');
-    expect(one.end({ exitCode: 1 }).failures.map((failure) => failure.key)).toEqual(['error: broken', 'error: one half']);
+    expect(one.end({ exitCode: 1 }).failures.map((failure) => failure.key)).toEqual([
+      'error: broken',
+      'error: one half',
+    ]);
   });
 
   test('any bytes give a reading within the limits, and the same one twice', () => {

@@ -14,6 +14,10 @@ export const outputLimits = {
   remembered: 4_096,
   /** Lines that a reader may hold in a row; then it has to be woken again. */
   heldLines: 1_000,
+  /** Characters of a value in a document (XML, JSON) that are kept. */
+  valueChars: 1_024,
+  /** Characters of what may be a document, until it must have been recognised. */
+  undecidedChars: 8_192,
   /** Headings (suites) that may enclose a test's line. */
   headings: 16,
 } as const;

@@ -1,13 +1,20 @@
 import { outputLimits } from './limits.ts';
 
-/** Splits chunks of bytes or text into lines. Memory is one line of at most `lineChars`, whatever comes. */
+/**
+ * Splits chunks of bytes or text into lines. Memory is one line of at most `lineChars`, whatever comes: a longer line is
+ * given when so much of it is there, and its further pieces as what they are.
+ */
 export class LineSplitter {
   readonly #decoder = new TextDecoder('utf-8');
   readonly #onLine: (line: string) => void;
+  readonly #onMore: (piece: string) => void;
   #pending = '';
+  /** The line at hand was given already; what comes up to its end are further pieces. */
+  #given = false;
 
-  constructor(onLine: (line: string) => void) {
+  constructor(onLine: (line: string) => void, onMore: (piece: string) => void) {
     this.#onLine = onLine;
+    this.#onMore = onMore;
   }
 
   push(chunk: Uint8Array | string): void {
@@ -25,22 +32,30 @@ export class LineSplitter {
     const text = chunk.includes('\r') ? chunk.replaceAll('\r', '\n') : chunk;
     let from = 0;
     for (let to = text.indexOf('\n'); to !== -1; to = text.indexOf('\n', from)) {
-      const piece = text.slice(from, Math.min(to, from + outputLimits.lineChars));
-      if (this.#pending === '') {
-        this.#onLine(piece);
-      } else {
-        this.#hold(piece);
+      this.#piece(text, from, to);
+      if (this.#given) this.#given = false;
+      else {
         this.#onLine(this.#pending);
         this.#pending = '';
       }
       from = to + 1;
     }
-    this.#hold(text.slice(from, from + outputLimits.lineChars));
+    if (from < text.length) this.#piece(text, from, text.length);
   }
 
-  #hold(piece: string): void {
-    const room = outputLimits.lineChars - this.#pending.length;
-    if (room > 0 && piece !== '') this.#pending += piece.slice(0, room);
+  #piece(text: string, from: number, to: number): void {
+    if (this.#given) {
+      if (to > from) this.#onMore(text.slice(from, to));
+      return;
+    }
+    const end = Math.min(to, from + outputLimits.lineChars - this.#pending.length);
+    const piece = text.slice(from, end);
+    this.#pending = this.#pending === '' ? piece : this.#pending + piece;
+    if (end === to) return;
+    this.#onLine(this.#pending);
+    this.#pending = '';
+    this.#given = true;
+    this.#onMore(text.slice(end, to));
   }
 }
 
@@ -77,3 +92,7 @@ export function cleanLine(raw: string): string {
   }
   return line;
 }
+
+/** A further piece of a long line, without escapes and control characters. */
+export const cleanPiece = (raw: string): string =>
+  (raw.includes('\x1b') || raw.includes('\x9b') ? raw.replace(ansi, '') : raw).replace(controls, '');

@@ -49,7 +49,7 @@ export function createOutputReader(options: ReadingOptions = {}): OutputReader {
       target.push(chunk);
     },
     end(ending) {
-      return conclude([...channels.values()], sessions, ending);
+      return conclude([...channels.values()], ending);
     },
   };
 }
@@ -71,17 +71,15 @@ const NOT_FOUND = 127;
 const SIGNALLED = 128;
 const LAST_SIGNALLED = 192;
 
-function conclude(channels: readonly Channel[], sessions: Sessions, { exitCode }: Ending): OutputReading {
+function conclude(channels: readonly Channel[], { exitCode }: Ending): OutputReading {
   const found = channels.map((channel) => channel.end());
   if (exitCode === 0) return { outcome: 'passed', tool: null, failures: [] };
   const named = found.flatMap((part) => part.byTool).filter((part) => part.failures.length > 0);
-  const masked = found.flatMap((part) => part.masked);
+  const masked = found.map((part) => part.masked);
   const nothing = named.length === 0 && masked.every((part) => part.failures.length === 0);
   const wrapping = nothing ? found.flatMap((part) => part.wrapping) : [];
   const byTool = [...named, ...wrapping].filter((part) => part.failures.length > 0);
-  const said = merge([...byTool, ...masked].map((part) => part.failures));
-  const noise = sessions.closed ? [] : found.flatMap((part) => part.noise);
-  const failures = said.length > 0 ? said : merge(noise.map((part) => part.failures));
+  const failures = merge([...byTool, ...masked].map((part) => part.failures));
   const infrastructure =
     byTool.length === 0 &&
     masked.some((part) => part.infrastructure) &&

@@ -4,7 +4,7 @@ import { digest } from '@headway/kernel';
  * The version of the readers. It stands in every attempt beside the signature: what was read once is never read again,
  * and signatures of two versions are two different things.
  */
-export const SIGNATURE_VERSION = 1;
+export const SIGNATURE_VERSION = 2;
 
 /**
  * The signature of a gate's failing set: SHA-256 hex over the version, the gate and the distinct keys in text order.

@@ -23,9 +23,10 @@
  * `✓ error is thrown` for a failure.
  *
  * **Sessions** are for tools that run foreign code whose output stands between their own lines (test runners): from the
- * banner to the closing summary. What nobody takes there, on any channel, is noise of the tests and is looked at only if
- * in the end there is no key at all and no session was closed (the runner died). Other tools' readers are still woken in
- * it, so an output whose footer was cut loses nothing. A runner without a banner answers `adopt` to its first own line:
+ * banner to the closing summary. What nobody takes there, on any channel, is noise of the tests: dropped when the session
+ * is closed or named a failing item; read like any other line otherwise (the runner died: its last words are what is
+ * known). Other
+ * tools' readers are still woken in it, so an output whose footer was cut loses nothing. A runner without a banner answers `adopt` to its first own line:
  * what nobody took since the last session or package script began is then noise too. `close` belongs on the last line
  * of the summary, `leave` where only a foreign line shows that the summary is over. Everything that the runner itself
  * says of failures outside tests (a file that did not load, an unhandled error, coverage below its threshold) must be

@@ -1,13 +1,17 @@
+import { type DocumentReader, documentFormats } from '../documents/index.ts';
 import { outputLimits } from '../limits.ts';
-import { cleanLine, LineSplitter } from '../lines.ts';
+import { cleanLine, cleanPiece, LineSplitter } from '../lines.ts';
 import { toolReaders } from '../readers/index.ts';
 import { createMaskingReader, type MaskedFound } from '../readers/masking.ts';
-import type { Answer, Failure, LineReader, Paths } from '../readers/reader.ts';
+import type { Answer, Failure, Paths, Report } from '../readers/reader.ts';
 import { KeySet } from './key-set.ts';
-import type { Sessions } from './sessions.ts';
+import type { Divided, Sessions, Started } from './sessions.ts';
 import { WordIndex } from './word-index.ts';
 
 const words = new WordIndex(toolReaders.map((reader) => reader.opens));
+
+const LESS_THAN = 0x3c;
+const BRACE = 0x7b;
 
 /** A package manager starts the next script: no session is open after it. */
 const boundary = /^> \S{1,214}@\S{1,64} \S{1,100}$/;
@@ -17,9 +21,7 @@ export interface ChannelFound {
   readonly byTool: readonly { readonly tool: string; readonly failures: Failure[] }[];
   /** What wrappers said of a failure inside them. */
   readonly wrapping: readonly { readonly tool: string; readonly failures: Failure[] }[];
-  readonly masked: readonly MaskedFound[];
-  /** Noise of tests. */
-  readonly noise: readonly MaskedFound[];
+  readonly masked: MaskedFound;
   /** Nothing but blanks was said. */
   readonly silent: boolean;
 }
@@ -32,15 +34,8 @@ export type LineWatcher = (read: {
   readonly keys: readonly string[];
 }) => void;
 
-/** A tool's reader at work on one channel. */
-export interface Started {
-  readonly tool: string;
-  readonly keys: KeySet;
-  readonly reader: LineReader;
-}
-
 /** One stream of output: splits it into lines and asks the readers as their contract says. */
-export class Channel {
+export class Channel implements Divided {
   readonly #paths: Paths;
   readonly #sessions: Sessions;
   readonly #watch: LineWatcher | null;
@@ -49,13 +44,22 @@ export class Channel {
   #masking = createMaskingReader();
   readonly #before = createMaskingReader();
   #noise = createMaskingReader();
-  readonly #wrapping = new Map<string, KeySet>();
   #holder: Started | null = null;
   #held = 0;
   #silent = true;
   /** Keys that the line just read gave, while somebody watches. */
   #fresh: string[] = [];
-  readonly #lines = new LineSplitter((raw) => this.#line(cleanLine(raw)));
+  readonly #keys = new Map<string, KeySet>();
+  readonly #wrapping = new Map<string, KeySet>();
+  #document: DocumentReader | null = null;
+  /** What a document was told before it was recognised. */
+  #undecided = '';
+  readonly #lines = new LineSplitter(
+    (raw) => this.#read(cleanLine(raw)),
+    (raw) => {
+      if (this.#document !== null) this.#tell(this.#document, cleanPiece(raw));
+    },
+  );
 
   constructor(paths: Paths, sessions: Sessions, watch: LineWatcher | null = null) {
     this.#paths = paths;
@@ -70,30 +74,69 @@ export class Channel {
 
   end(): ChannelFound {
     this.#lines.end();
+    for (const line of this.#undecided.split('\n')) this.#line(line.slice(0, outputLimits.lineChars));
+    this.#endDocument(this.#document);
     for (const started of this.#started) started?.reader.end?.();
     if (this.#fresh.length > 0) this.#watch?.({ line: '', reader: null, keys: this.#fresh.splice(0) });
-    const byTool = this.#started
-      .filter((started) => started !== undefined)
-      .map(({ tool, keys }) => ({ tool, failures: keys.failures() }));
+    const byTool = [...this.#keys].map(([tool, keys]) => ({ tool, failures: keys.failures() }));
+    this.divide();
     return {
       byTool,
       wrapping: [...this.#wrapping].map(([tool, keys]) => ({ tool, failures: keys.failures() })),
-      masked: [this.#before.end(), this.#masking.end()],
-      noise: [this.#noise.end()],
+      masked: this.#before.end(),
       silent: this.#silent,
     };
   }
 
-  /** What nobody took since the last boundary was noise. */
-  disown(): void {
+  adopt(): void {
     this.#noise.absorb(this.#masking);
     this.#masking = createMaskingReader();
   }
 
-  /** What nobody took so far stays, whatever comes. */
   divide(): void {
     this.#before.absorb(this.#masking);
+    if (!this.#sessions.hasNamedFailures()) this.#before.absorb(this.#noise);
     this.#masking = createMaskingReader();
+    this.#noise = createMaskingReader();
+  }
+
+  forget(): void {
+    this.#before.absorb(this.#masking);
+    this.#masking = createMaskingReader();
+    this.#noise = createMaskingReader();
+  }
+
+  #read(line: string): void {
+    if (this.#document === null) this.#document = this.#documentFrom(line);
+    if (this.#document === null) this.#line(line);
+    else this.#tell(this.#document, `${line}\n`);
+  }
+
+  #documentFrom(line: string): DocumentReader | null {
+    const first = line.charCodeAt(0);
+    if (first !== LESS_THAN && first !== BRACE) return null;
+    const format = documentFormats.find(({ begins }) => begins(line));
+    return format?.start((tool) => this.#reportOf(tool)) ?? null;
+  }
+
+  #tell(document: DocumentReader, piece: string): void {
+    const state = document.write(piece);
+    if (state === 'undecided') {
+      this.#undecided += piece;
+      return;
+    }
+    const before = this.#undecided;
+    this.#undecided = '';
+    if (state === 'reading') return;
+    this.#document = null;
+    if (state === 'done') this.#endDocument(document);
+    else for (const line of `${before}${piece}`.split('\n')) this.#line(line.slice(0, outputLimits.lineChars));
+  }
+
+  #endDocument(document: DocumentReader | null): void {
+    if (document === null) return;
+    document.end();
+    this.#silent = false;
   }
 
   #line(line: string): void {
@@ -137,23 +180,29 @@ export class Channel {
   #start(at: number): Started {
     const tool = toolReaders[at];
     if (tool === undefined) throw new Error(`there is no reader ${at}`);
-    const keys = new KeySet();
-    const reader = tool.start({
+    const started: Started = {
+      tool: tool.tool,
+      reader: tool.start(this.#reportOf(tool.tool)),
+      keys: () => this.#keys.get(tool.tool)?.size ?? 0,
+    };
+    this.#started[at] = started;
+    return started;
+  }
+
+  #reportOf(tool: string): Report {
+    const keys = this.#keys.get(tool) ?? new KeySet();
+    this.#keys.set(tool, keys);
+    const wrapping = this.#wrapping.get(tool) ?? new KeySet();
+    this.#wrapping.set(tool, wrapping);
+    return {
       failing: (key, message) => {
         keys.add(key, message);
         if (this.#watch !== null) this.#fresh.push(key);
       },
-      wrapping: (key, message) => {
-        const wrapping = this.#wrapping.get(tool.tool) ?? new KeySet();
-        this.#wrapping.set(tool.tool, wrapping);
-        wrapping.add(key, message);
-      },
+      wrapping: (key, message) => wrapping.add(key, message),
       passing: (key) => keys.remove(key),
       paths: this.#paths,
-    });
-    const started = { tool: tool.tool, keys, reader };
-    this.#started[at] = started;
-    return started;
+    };
   }
 
   /** `true`: the line was the reader's. */
