@@ -50,7 +50,7 @@ class ProveReader implements LineReader {
   }
 
   end(): void {
-    this.#settle(0, []);
+    this.#settle();
   }
 
   #placed(path: string): Answer {
@@ -68,16 +68,16 @@ class ProveReader implements LineReader {
         other.path.unshift(name);
         other.indent = indent;
       }
-      if (indent === 0) this.#settle(indent, []);
+      if (indent === 0) this.#settle();
       return;
     }
     if (indent === 0) this.#report.failing(testKey({ file, path: [name] }), line);
     else if (this.#inner.length < outputLimits.remembered) this.#inner.push({ path: [name], file, indent, line });
   }
 
-  #settle(_indent: number, left: typeof this.#inner): void {
+  #settle(): void {
     for (const { file, path, line } of this.#inner) this.#report.failing(testKey({ file, path }), line);
-    this.#inner = left;
+    this.#inner = [];
   }
 
   /** Below `t/cart.t ..` stands the script's TAP. */

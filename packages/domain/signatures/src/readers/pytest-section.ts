@@ -55,7 +55,8 @@ export class PytestSection {
       return;
     }
     const error = this.#fresh ? errorOf(line.slice(1).trimStart()) : null;
-    if (error !== null) this.error = error;
+    if (error === null) return;
+    this.error = error;
     this.#fresh = false;
   }
 

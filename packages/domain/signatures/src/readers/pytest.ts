@@ -22,7 +22,7 @@ export const pytest: ToolReader = {
 const banner = /^={3,300} (.{1,200}?) ={3,300}$/;
 const counts = /^(?:=+ )?(?:\d{1,9} (?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun)(?:, )?){1,9} in [\d.]{1,12}s(?: \([\d:]{1,20}\))?(?: =+)?$/;
 const heading = /^_{3,300} (.{1,300}?) _{3,300}$/;
-const summary = /^(FAILED|ERROR|SUBFAIL(?:ED)?)((?:\[|\()(?:.{1,200}?))? (\S.{0,400}\.(?:py|txt|rst|md|ipynb)(?:::.{1,400})?)$/;
+const summary = /^(FAILED|ERROR|SUBFAIL(?:ED)?)((?:\[|\()(?:.{1,200}?))? ([^\s([].{0,400}\.(?:py|txt|rst|md|ipynb)(?:::.{1,400})?)$/;
 const verbose = /^(\S.{0,200}?\.py(?:::.{1,400}?)?) (FAILED|ERROR|SUBFAIL(?:ED)?)(?: .{0,80})?(?: {1,80}\[ {0,2}\d{1,3}%\])?$/;
 const worker = /^\[gw\d{1,4}\] \[ {0,2}\d{1,3}%\] (FAILED|ERROR) (\S.{0,600})$/;
 const stackFrame = /^File "(.{1,400})", line \d{1,7} in (\w{1,200})$/;
@@ -45,6 +45,9 @@ class PytestReader implements LineReader {
   #crash: { error: string; running: string | null; found: boolean } | null = null;
   #last: string | null = null;
   #conftest: PytestSection | null = null;
+  /** Items that a section was about. */
+  readonly #joined = new Set<Item>();
+  #root: string[] = [];
 
   constructor(report: Report) {
     this.#report = report;
@@ -57,11 +60,13 @@ class PytestReader implements LineReader {
     if (this.#conftest !== null && this.#inConftest(line, text)) return 'taken';
     if (this.#part === 'sections') return this.#inSections(line, text);
     if (this.#crash !== null && this.#stack(text)) return 'taken';
-    return this.#summary(line) ?? this.#running(line) ?? this.#own(line);
+    return this.#summary(line) ?? this.#crashed(line) ?? this.#running(line) ?? this.#own(line);
   }
 
   end(): void {
-    if (this.#conftest !== null) this.#fails([this.#report.paths.short(this.#conftest.name)], 'ERROR', this.#conftest.error, '');
+    const conftest = this.#conftest;
+    if (conftest !== null)
+      this.#fails([this.#report.paths.short(conftest.file ?? conftest.name)], 'ERROR', conftest.error, conftest.name);
     if (!this.#summarised) for (const [id, item] of this.#early) if (!this.#items.has(id)) this.#items.set(id, item);
     for (const section of this.#sections) this.#join(section);
     const subtested = new Set([...this.#items].filter(([, item]) => item.kind === 'SUBFAILED').map(([, item]) => item.path.slice(0, -1).join('::')));
@@ -118,7 +123,7 @@ class PytestReader implements LineReader {
   #remember(path: string[], kind: string, error: string | null, line: string): void {
     const into = this.#part === 'summary' ? this.#items : this.#early;
     const id = `${kind === 'ERROR' ? 'ERROR ' : ''}${path.join('::')}`;
-    into.set(id, { path, kind, error, line });
+    into.set(id, { path, kind, error: error ?? into.get(id)?.error ?? null, line });
   }
 
   #running(line: string): Answer | null {
@@ -142,6 +147,16 @@ class PytestReader implements LineReader {
     return /\.py(?:::| )/.test(line) ? 'adopt' : null;
   }
 
+  #crashed(line: string): Answer | null {
+    const crash = /(?:^|\s|\w)Fatal Python error: (.{1,80})$/.exec(line)?.[1];
+    if (crash !== undefined) {
+      const id = /^(\S{1,300}\.py::.{1,300}?) Fatal Python error: /.exec(line)?.[1] ?? null;
+      this.#crash = { error: crash, running: id, found: false };
+      return 'open';
+    }
+    return null;
+  }
+
   /** What pytest says outside of any test. */
   #own(line: string): Answer {
     const missing = /^ERROR: (?:not found|file or directory not found): (.{1,600})$/.exec(line)?.[1];
@@ -155,15 +170,10 @@ class PytestReader implements LineReader {
     if (usage !== undefined && usage.startsWith('unrecognized')) return this.#fails([usage], 'ERROR', null, line);
     if (usage !== undefined) return 'taken';
     if (/^FAIL Required test coverage|^ERROR: Coverage failure:/.test(line)) return this.#fails(['coverage below the required'], 'ERROR', null, line);
-    const crash = /(?:^|\s|\w)Fatal Python error: (.{1,80})$/.exec(line)?.[1];
-    if (crash !== undefined) {
-      const id = /^(\S{1,300}\.py::.{1,300}?) Fatal Python error: /.exec(line)?.[1] ?? null;
-      this.#crash = { error: crash, running: id, found: false };
-      return 'open';
-    }
     if (/^(?:rootdir: )\//.test(line)) {
       const folder = /^rootdir: ([^,]{1,400})/.exec(line)?.[1];
       if (folder !== undefined) this.#report.paths.root(folder.trim());
+      this.#root = folder?.trim().split('/') ?? [];
       return 'open';
     }
     return 'pass';
@@ -201,7 +211,15 @@ class PytestReader implements LineReader {
     const plain = open === -1 ? id : id.slice(0, open);
     const [file = '', ...names] = plain.split('::');
     if (open !== -1 && names.length > 0) names[names.length - 1] += id.slice(open);
-    return [this.#report.paths.short(file), ...names];
+    return [this.#report.paths.short(this.#belowRoot(file)), ...names];
+  }
+
+  /** Run from above the root, pytest names files from there: `work/shop/tests/a.py` below `/home/me/work/shop`. */
+  #belowRoot(file: string): string {
+    const parts = file.split('/');
+    for (let most = Math.min(parts.length - 1, this.#root.length); most >= 2; most -= 1)
+      if (this.#root.slice(-most).join('/') === parts.slice(0, most).join('/')) return parts.slice(most).join('/');
+    return file;
   }
 
   /** A section gives its error to the item it is about, or makes one where nothing else named the test. */
@@ -217,17 +235,21 @@ class PytestReader implements LineReader {
       (section.collecting ? item.path.length === 1 : item.path.length > 1) &&
       (item.kind === 'ERROR') === (kind === 'ERROR') &&
       (section.collecting ? item.path[0] : item.path.slice(1).join('::')) === wanted.join('::');
-    const matching = [...this.#items].map(([, item]) => item).filter(same);
+    const matching = [...this.#items].map(([, item]) => item).filter((item) => same(item) && !this.#joined.has(item));
     const item = matching.find(({ path }) => path[0] === file) ?? (matching.length === 1 ? matching[0] : undefined);
     if (item !== undefined) {
-      if (section.error !== null) item.error = section.error;
+      item.error ??= section.error;
+      this.#joined.add(item);
       return;
     }
     if (section.name.endsWith('.py') && !section.collecting) return;
     const path = section.collecting || file === null ? wanted : [file, ...wanted];
     const id = `${kind === 'ERROR' ? 'ERROR ' : ''}${path.join('::')}`;
-    if (!this.#items.has(id))
-      this.#items.set(id, { path, kind: section.subtest ? 'SUBFAILED' : section.ofSubtests ? 'subtests' : kind, error: section.error, line: section.name });
+    if (this.#items.has(id)) return;
+    const as = section.subtest ? 'SUBFAILED' : section.ofSubtests ? 'subtests' : kind;
+    const made: Item = { path, kind: as, error: section.error, line: section.name };
+    this.#items.set(id, made);
+    this.#joined.add(made);
   }
 }
 
