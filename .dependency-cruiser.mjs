@@ -11,7 +11,7 @@ export default {
       severity: 'error',
       from: {
         path: '^packages/domain/',
-        pathNot: [tests, '^packages/domain/[^/]+/test/', '^packages/domain/(contracts|kernel)/'],
+        pathNot: [tests, '^packages/domain/[^/]+/test/', '^packages/domain/(contracts|kernel|signatures)/'],
       },
       to: { pathNot: '^packages/domain/' },
     },
@@ -20,6 +20,13 @@ export default {
       severity: 'error',
       from: { path: '^packages/domain/contracts/', pathNot: tests },
       to: { pathNot: ['^packages/domain/', module('zod')] },
+    },
+    {
+      name: 'signatures-import-domain-and-re2js',
+      comment: 'The engine for the patterns that users write is pure and linear in time.',
+      severity: 'error',
+      from: { path: '^packages/domain/signatures/', pathNot: tests },
+      to: { pathNot: ['^packages/domain/', module('re2js')] },
     },
     {
       name: 'kernel-imports-hashing-only',

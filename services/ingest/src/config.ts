@@ -13,6 +13,8 @@ export const config = defineConfig(
     HEADWAY_PUBLIC_HOSTS: variable.list(),
     HEADWAY_NATS_URL: z.string().min(1),
     HEADWAY_POSTGRES_URL: z.string().min(1),
+    /** A file of rules for reading output (see the guide on signatures); absent = none. */
+    HEADWAY_SIGNATURE_RULES: z.string().optional(),
     /** Seconds between ticks of the monitor; 0 = this process posts none. */
     HEADWAY_TICK_SECONDS: z.coerce.number().min(0).max(86_400).default(60),
     /** Identities kept in memory between the archive and the end of the log. */

@@ -1,20 +1,31 @@
+import { readFile } from 'node:fs/promises';
 import { readAccessSettings } from '@headway/access';
 import { STREAMS } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
 import { openReadModel } from '@headway/readmodel';
 import { pause, runService } from '@headway/runtime';
-import { readAttempt } from '@headway/signatures';
+import { readAttempt, readRules, type SignatureRules } from '@headway/signatures';
 import { config } from './config.ts';
 import { createIngest } from './ingest.ts';
 import { tickForEver } from './ticks.ts';
 
 const clock = { now: () => Date.now() };
 
+/** Throws where the file cannot be used: what a signature means must not depend on whether it could be read today. */
+async function rulesOf(file: string | undefined): Promise<SignatureRules | undefined> {
+  if (file === undefined || file === '') return undefined;
+  const rules = await readRules(await readFile(file, 'utf8'));
+  if (rules.ok) return rules.value;
+  const { code, detail, pointer } = rules.failure;
+  throw new Error(`HEADWAY_SIGNATURE_RULES=${file}: ${code}: ${detail}${pointer === undefined ? '' : ` (${pointer})`}`);
+}
+
 runService({
   name: 'ingest',
   async main(scope) {
     const { logger, signal } = scope;
     const settings = config.read(process.env);
+    const rules = await rulesOf(settings.HEADWAY_SIGNATURE_RULES);
     const access = readAccessSettings(process.env);
     const log = await connectJetStreamLog({ servers: settings.HEADWAY_NATS_URL, name: 'headway ingest' });
     scope.onClose('log', () => log.close());
@@ -23,7 +34,7 @@ runService({
     const { app, ended } = await createIngest({
       log,
       archive: readModel.identities,
-      readAttempt,
+      readAttempt: (attempt) => readAttempt(attempt, rules),
       clock,
       logger,
       access,

@@ -44,6 +44,8 @@ export const signatureSchema = z.object({
   version: count,
   value: z.string().max(128).nullable(),
   tool: z.string().max(64).nullable(),
+  /** Which rules of the user were in force: the beginning of their hash. Absent = none. */
+  rules: z.string().max(64).optional(),
 });
 export type SignatureReading = z.infer<typeof signatureSchema>;
 

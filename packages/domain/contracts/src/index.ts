@@ -5,6 +5,7 @@ export * from './limits.ts';
 export * from './problems.ts';
 export * from './read-event.ts';
 export * from './records.ts';
+export * from './signature-rules.ts';
 export * from './subjects.ts';
 export * from './trajectory.ts';
 export * from './version.ts';

@@ -18,6 +18,7 @@ export const problems = {
   nothing_accepted: { status: 422, title: 'None of the events was taken' },
   too_deep: { status: 400, title: 'The event is nested deeper than the limit' },
   identity_conflict: { status: 409, title: 'This source and id were already used for other content' },
+  invalid_rules: { status: 400, title: 'The rules for reading output cannot be used' },
   unauthorised: { status: 401, title: 'A token is needed' },
   forbidden: { status: 403, title: 'This token may not do that' },
   host_not_allowed: { status: 421, title: 'This host name is not one the server answers to' },

@@ -1,5 +1,6 @@
 import { type EvidenceOf, limits, type SignatureReading } from '@headway/contracts';
 import { readOutput } from './output.ts';
+import type { SignatureRules } from './rules.ts';
 import { SIGNATURE_VERSION, signatureOf } from './signature.ts';
 
 type Attempt = EvidenceOf<'headway.gate.attempted'>['data'];
@@ -16,15 +17,22 @@ export interface AttemptReading {
  */
 export function readAttempt(
   attempt: Pick<Attempt, 'gate' | 'outcome'> & Partial<Pick<Attempt, 'failures' | 'output' | 'exitCode'>>,
+  rules?: SignatureRules,
 ): AttemptReading {
   const listed = attempt.failures !== undefined && attempt.failures.length > 0 ? distinct(attempt.failures) : null;
-  if (listed !== null) return reading(attempt, listed, null);
-  if (attempt.outcome !== 'failed' || attempt.output === undefined) return reading(attempt, [], null);
-  const read = readOutput({ output: attempt.output, exitCode: attempt.exitCode === 0 ? undefined : attempt.exitCode });
-  return reading(attempt, read.failures, read.tool);
+  if (listed !== null) return reading(attempt, listed, null, rules);
+  if (attempt.outcome !== 'failed' || attempt.output === undefined) return reading(attempt, [], null, rules);
+  const exitCode = attempt.exitCode === 0 ? undefined : attempt.exitCode;
+  const read = readOutput({ output: attempt.output, exitCode }, { rules });
+  return reading(attempt, read.failures, read.tool, rules);
 }
 
-function reading(attempt: Pick<Attempt, 'gate' | 'outcome'>, failures: Failure[], tool: string | null): AttemptReading {
+function reading(
+  attempt: Pick<Attempt, 'gate' | 'outcome'>,
+  failures: Failure[],
+  tool: string | null,
+  rules?: SignatureRules,
+): AttemptReading {
   const value =
     attempt.outcome === 'failed'
       ? signatureOf(
@@ -32,7 +40,10 @@ function reading(attempt: Pick<Attempt, 'gate' | 'outcome'>, failures: Failure[]
           failures.map((failure) => failure.key),
         )
       : null;
-  return { failures, signature: { version: SIGNATURE_VERSION, value, tool } };
+  return {
+    failures,
+    signature: { version: SIGNATURE_VERSION, value, tool, ...(rules === undefined ? {} : { rules: rules.id }) },
+  };
 }
 
 function distinct(failures: readonly Failure[]): Failure[] {

@@ -76,6 +76,8 @@ const prefixes = [
   /^::(?:group|endgroup|debug|notice)\b[^:]{0,200}::/,
 ] as const;
 const mayBePrefixed = /^(?:\[?\d\d|#\d|##\[|::|section_)/;
+/** `tests-1  | `, as docker compose and its like put before the lines of a service. */
+const service = /^[A-Za-z][\w.-]{0,62} {1,40}\|(?: |$)/;
 const annotation = /^::error(?: ([^:]{0,400}))?::/;
 
 /** A line as a person reads it: without escapes, control characters and what the CI system put before it. */
@@ -83,6 +85,7 @@ export function cleanLine(raw: string): string {
   let line = raw;
   if (line.includes('\x1b') || line.includes('\x9b')) line = line.replace(ansi, '');
   line = line.replace(controls, '').trimEnd();
+  if (line.includes(' |')) line = line.replace(service, '');
   if (!mayBePrefixed.test(line)) return line;
   for (const prefix of prefixes) line = line.replace(prefix, '');
   const annotated = annotation.exec(line);

@@ -4,6 +4,7 @@ import { createPaths } from './paths.ts';
 import type { Failure } from './readers/reader.ts';
 import { Channel, type LineWatcher } from './reading/channel.ts';
 import { Sessions } from './reading/sessions.ts';
+import type { SignatureRules } from './rules.ts';
 
 export interface OutputReading {
   readonly outcome: Outcome;
@@ -11,7 +12,21 @@ export interface OutputReading {
   readonly tool: string | null;
   /** Distinct, in text order. Empty when the outcome is `passed`. */
   readonly failures: Failure[];
+  readonly why: Reason;
 }
+
+/** Why the outcome is what it is. */
+export type Reason =
+  | 'exit-0'
+  | 'silence'
+  | 'outage'
+  | 'missing-command'
+  | 'not-executable'
+  | 'time-limit'
+  | 'killed'
+  | 'crash-without-a-word'
+  | 'failing-items'
+  | 'nothing-extractable';
 
 /** How the gate's process ended. `exitCode: null` = a signal ended it; absent = not known. */
 export interface Ending {
@@ -32,18 +47,19 @@ export interface OutputReader {
 export interface ReadingOptions {
   /** Absolute folders that paths in the output may begin with: where the gate ran. */
   readonly roots?: readonly string[];
+  readonly rules?: SignatureRules | undefined;
   readonly watch?: LineWatcher;
 }
 
 export function createOutputReader(options: ReadingOptions = {}): OutputReader {
-  const paths = createPaths(options.roots);
-  const sessions = new Sessions();
+  const { roots, rules, watch } = options;
+  const surroundings = { paths: createPaths(roots), sessions: new Sessions(), rules, watch };
   const channels = new Map<string, Channel>();
   return {
     push(chunk, channel = 'output') {
       let target = channels.get(channel);
       if (target === undefined) {
-        target = new Channel(paths, sessions, options.watch);
+        target = new Channel(surroundings);
         channels.set(channel, target);
       }
       target.push(chunk);
@@ -55,8 +71,11 @@ export function createOutputReader(options: ReadingOptions = {}): OutputReader {
 }
 
 /** Reads output that is at hand as a whole. */
-export function readOutput(attempt: Ending & { readonly output: string | Uint8Array }): OutputReading {
-  const reader = createOutputReader();
+export function readOutput(
+  attempt: Ending & { readonly output: string | Uint8Array },
+  options: ReadingOptions = {},
+): OutputReading {
+  const reader = createOutputReader(options);
   reader.push(attempt.output);
   return reader.end(attempt);
 }
@@ -73,24 +92,27 @@ const LAST_SIGNALLED = 192;
 
 function conclude(channels: readonly Channel[], { exitCode }: Ending): OutputReading {
   const found = channels.map((channel) => channel.end());
-  if (exitCode === 0) return { outcome: 'passed', tool: null, failures: [] };
+  if (exitCode === 0) return { outcome: 'passed', tool: null, failures: [], why: 'exit-0' };
   const named = found.flatMap((part) => part.byTool).filter((part) => part.failures.length > 0);
   const masked = found.map((part) => part.masked);
   const nothing = named.length === 0 && masked.every((part) => part.failures.length === 0);
   const wrapping = nothing ? found.flatMap((part) => part.wrapping) : [];
   const byTool = [...named, ...wrapping].filter((part) => part.failures.length > 0);
   const failures = merge([...byTool, ...masked].map((part) => part.failures));
-  const infrastructure =
+  const isOutage =
     byTool.length === 0 &&
     masked.some((part) => part.infrastructure) &&
     masked.every((part) => part.infrastructure || part.failures.length === 0);
-  const silent = found.every((part) => part.silent);
-  const errored = silent || infrastructure || gaveNoVerdict(exitCode, failures.length > 0);
+  const isSilent = found.every((part) => part.silent);
+  const noVerdict = isSilent
+    ? 'silence'
+    : (withoutVerdict(exitCode, failures.length > 0) ?? (isOutage ? 'outage' : null));
   const tools = [...new Set(byTool.map((part) => part.tool))].sort();
   return {
-    outcome: errored ? 'errored' : 'failed',
+    outcome: noVerdict === null ? 'failed' : 'errored',
     tool: tools.length === 0 ? null : tools.join('+').slice(0, TOOL_CHARS),
     failures,
+    why: noVerdict ?? (failures.length > 0 ? 'failing-items' : 'nothing-extractable'),
   };
 }
 
@@ -101,10 +123,12 @@ function merge(lists: readonly (readonly Failure[])[]): Failure[] {
   return [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1)).slice(0, outputLimits.keys);
 }
 
-function gaveNoVerdict(exitCode: number | null | undefined, saidSomething: boolean): boolean {
-  if (exitCode === undefined) return false;
-  if (exitCode === null || exitCode === CANNOT_EXECUTE || exitCode === NOT_FOUND || exitCode === TIMEOUT_EXIT)
-    return true;
-  if (crashes.has(exitCode)) return !saidSomething;
-  return exitCode > SIGNALLED && exitCode <= LAST_SIGNALLED;
+function withoutVerdict(exitCode: number | null | undefined, saidSomething: boolean): Reason | null {
+  if (exitCode === undefined) return null;
+  if (exitCode === null) return 'killed';
+  if (exitCode === CANNOT_EXECUTE) return 'not-executable';
+  if (exitCode === NOT_FOUND) return 'missing-command';
+  if (exitCode === TIMEOUT_EXIT) return 'time-limit';
+  if (crashes.has(exitCode)) return saidSomething ? null : 'crash-without-a-word';
+  return exitCode > SIGNALLED && exitCode <= LAST_SIGNALLED ? 'killed' : null;
 }

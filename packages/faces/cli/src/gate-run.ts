@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
-import { createOutputReader, type OutputReading } from '@headway/signatures';
+import { createOutputReader, type OutputReading, type ReadingOptions } from '@headway/signatures';
 import { KeptOutput } from './report/kept-output.ts';
 
 /** What is known of a gate when it has ended. */
@@ -30,8 +30,13 @@ const LINGER_MS = 1_000;
  * Runs a command with its output passed through byte by byte, each stream to its own, and its standard input inherited.
  * Signals that only this process gets are passed on; the terminal sends its own to both.
  */
-export async function runGate(command: string, args: readonly string[], streams: Streams): Promise<GateRun> {
-  const reader = createOutputReader();
+export async function runGate(
+  command: string,
+  args: readonly string[],
+  streams: Streams,
+  reading: ReadingOptions = {},
+): Promise<GateRun> {
+  const reader = createOutputReader(reading);
   const kept = new KeptOutput();
   const startedAt = new Date();
   const began = performance.now();

@@ -26,6 +26,8 @@ function workId(text: string): string {
 
 const collect = (text: string, all: string[] = []): string[] => [...all, text];
 const json = () => new Option('--json', 'answer in JSON');
+const rules = () =>
+  new Option('--rules <file>', 'your own rules for reading output (JSON); else HEADWAY_SIGNATURE_RULES');
 const after = () => new Option('--after <position>', 'wait until the view covers this position; else your last report');
 const worker = () => new Option('--worker <name>', 'who does the work; else HEADWAY_WORKER');
 const incarnation = () =>
@@ -40,7 +42,8 @@ export function createProgram(context: Context, finish: Finish): Command {
     .showHelpAfterError('(headway --help shows what there is)')
     .addHelpText(
       'after',
-      '\nEnvironment: HEADWAY_URL, HEADWAY_TOKEN, HEADWAY_TENANT, HEADWAY_WORK, HEADWAY_WORKER, HEADWAY_BASE' +
+      '\nEnvironment: HEADWAY_URL, HEADWAY_TOKEN, HEADWAY_TENANT, HEADWAY_WORK, HEADWAY_WORKER, HEADWAY_BASE,' +
+        '\n  HEADWAY_SIGNATURE_RULES' +
         '\nExit codes: 0 ok, 2 usage, 3 refused, 4 uncertain, 5 unavailable; gate answers with the code of the gate.',
     );
   running(program, context, finish);
@@ -68,6 +71,7 @@ function running(program: Command, context: Context, finish: Finish): void {
     .addOption(new Option('--stage <stage>', 'what the run is for').choices(stageSchema.options).default('bare'))
     .addOption(incarnation())
     .addOption(worker())
+    .addOption(rules())
     .option('--base <revision>', 'what the change is measured against; else HEADWAY_BASE, the claim, the fork point')
     .addOption(new Option('--json', 'a summary in JSON as the last line of standard error'))
     .action(async (name: string, command: string[], options) => finish(await gate(context, name, command, options)));
@@ -179,6 +183,9 @@ function offline(program: Command, context: Context, finish: Finish): void {
     .description("read a gate's output from standard input: outcome, failing set, signature")
     .requiredOption('--gate <name>', 'the name of the gate')
     .addOption(new Option('--exit-code <n>', 'how the gate ended').argParser(wholeNumber).makeOptionMandatory())
-    .addOption(new Option('--json', 'accepted for symmetry: the answer always is JSON'))
+    .option('--root <folder>', 'the folder that paths in the output begin with; else the current one')
+    .addOption(rules())
+    .option('--explain', 'say for each line that counted who read it, its key, and what was masked')
+    .addOption(new Option('--json', 'with --explain: answer in JSON; without it the answer always is'))
     .action(async (options) => finish(await signature(context, process.stdin, options)));
 }

@@ -10,14 +10,14 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
  */
 export const cargoTest: ToolReader = {
   tool: 'cargo test',
-  opens: ['^Running ', '^Doc-tests ', '^running ', '^test ', ' --- FAILED', '^test result: ', '^failures:', 'to rerun pass ', '(signal: ', '^FAIL [', '^SIGABRT [', '^SIGSEGV [', '^TIMEOUT ['],
+  opens: ['^Running ', '^Doc-tests ', '^running ', '^test ', ' --- FAILED', '^test result: ', '^failures:', 'to rerun pass ', '(signal: ', '^FAIL [', '^SIGABRT [', '^SIGSEGV [', '^TIMEOUT [', 'targets failed:', 'target failed:', '^`-'],
   start: (report) => new CargoReader(report),
 };
 
 const running = /^Running (?:unittests )?(\S{1,300}) \((?:\S{0,300}\/)?([\w-]{1,200}?)(?:-[0-9a-f]{16})?(?:\.exe)?\)$/;
 const rerun = /to rerun pass [`'](?:-p (\S{1,100}) )?(?:--(lib|doc)|--(test|bin|bench|example) (\S{1,100}))[`']$/;
 const failed = /^(?:test )?(\S.{0,400}?)(?: - should panic)? (?:\.\.\.|---) FAILED(?:\s{1,3}<[\d.]{1,12}s>)?$/;
-const unfinished = /^test (\S{1,400})(?: - should panic)? \.\.\. (?!ok$|ignored|FAILED|bench)/;
+const unfinished = /^test (\S{1,400})(?: - should panic)? \.\.\.(?:$| (?!ok$|ignored|FAILED|bench))/;
 const nextest = /^(?:TRY \d{1,2} )?(FAIL|SIGABRT|SIGSEGV|TIMEOUT) \[ {0,10}[\d.]{1,12}s\] (?:\( {0,6}\d{1,7}\/\d{1,7}\) )?(\S{1,200}) (\S{1,400})$/;
 
 interface Target {
@@ -31,7 +31,10 @@ class CargoReader implements LineReader {
   /** Failing tests since the target began. */
   #tests = new Remembered<string>(outputLimits.remembered);
   #last: string | null = null;
+  /** In the list of names at the end. */
   #listing = false;
+  /** Between the first test and the result: tests print here. */
+  #within = false;
   readonly #crates = new Set<string>();
   readonly #found: { target: Target | null; test: string | null; error: string | null; line: string }[] = [];
 
@@ -39,10 +42,13 @@ class CargoReader implements LineReader {
     this.#report = report;
   }
 
-  take(_line: string, text: string): Answer {
-    if (text === '') {
-      this.#listing = this.#listing && this.#tests.size === 0;
-      return 'pass';
+  take(line: string, text: string): Answer {
+    const listed = this.#listing ? /^ {4}(\S.{0,400})$/.exec(line)?.[1] : undefined;
+    this.#listing = line === 'failures:' || listed !== undefined;
+    if (text === '') return 'pass';
+    if (listed !== undefined) {
+      this.#fails(listed.replace(/ - should panic$/, ''), text);
+      return 'taken';
     }
     const begun = this.#begun(text);
     if (begun !== null) return begun;
@@ -53,8 +59,9 @@ class CargoReader implements LineReader {
     }
     const open = unfinished.exec(text);
     if (open !== null) this.#last = open[1] as string;
-    if (/^test \S.{0,400} \.\.\. /.test(text)) {
+    if (/^test \S.{0,400} \.\.\.(?: |$)/.test(text)) {
       if (/ \.\.\. (?:ok|ignored.{0,300})$/.test(text)) this.#last = null;
+      this.#within = true;
       return 'adopt';
     }
     if (/^(?:ok|FAILED)$/.test(text) && this.#last !== null) {
@@ -83,9 +90,11 @@ class CargoReader implements LineReader {
       // With --quiet nothing else says that another target began.
       if (this.#tests.size > 0) this.#settle(this.#target);
       this.#last = null;
+      this.#within = true;
       return 'open';
     }
     this.#settle(this.#target);
+    this.#within = false;
     this.#target = binary === null ? { crate: docs as string, name: 'doc' } : targetOf(binary[1] as string, binary[2] as string);
     if (this.#target.crate !== null) this.#crates.add(this.#target.crate.replaceAll('-', '_'));
     return 'open';
@@ -100,6 +109,7 @@ class CargoReader implements LineReader {
   #footer(text: string): Answer {
     const again = rerun.exec(text);
     if (again !== null) {
+      this.#within = false;
       const said = again[2] ?? `${again[3]} ${again[4]}`;
       if (again[1] !== undefined) this.#crates.add(again[1].replaceAll('-', '_'));
       this.#settle(this.#target ?? { crate: again[1] ?? null, name: said });
@@ -116,8 +126,13 @@ class CargoReader implements LineReader {
       this.#report.failing(testKey({ file: next[2] as string, path: [next[3] as string], error }), text);
       return 'taken';
     }
-    if (text === 'failures:') this.#listing = true;
-    if (/^test result: /.test(text)) return 'close';
+    if (/^error: \d{1,6} targets? failed:$/.test(text) || /^`-[^`]{1,200}`$/.test(text)) return 'taken';
+    if (/^test result: /.test(text)) {
+      this.#within = false;
+      return 'close';
+    }
+    // A test prints what it likes.
+    if (this.#within && /^error(?:: |\[)/.test(text)) return 'taken';
     return text === 'failures:' || /^---- .{1,400} stdout ----$/.test(text) ? 'open' : 'pass';
   }
 

@@ -38,10 +38,18 @@ export class MaskingReader {
   /** Messages that were read already: they say nothing new. */
   readonly #messages = new Set<string>();
   readonly #names = new Map<string, string>();
+  /** The key that the line just read gave. */
+  #fresh: string | null = null;
   #ownFailures = 0;
   #infrastructure = 0;
 
-  take(line: string): void {
+  take(line: string): string | null {
+    this.#fresh = null;
+    this.#read(line);
+    return this.#fresh;
+  }
+
+  #read(line: string): void {
     const text = line.trimStart();
     if (kind.lintPath.test(line)) this.#file = maskMessage(line);
     if (!kind.worthReading.test(text)) return;
@@ -61,11 +69,6 @@ export class MaskingReader {
     for (const { key, message } of other.#loose.failures()) this.#loose.add(key, message ?? key);
     this.#ownFailures += other.#ownFailures;
     this.#infrastructure += other.#infrastructure;
-  }
-
-  /** The keys so far. */
-  keys(): string[] {
-    return [...this.#keys.failures(), ...this.#loose.failures()].map((failure) => failure.key);
   }
 
   end(): MaskedFound {
@@ -96,7 +99,7 @@ export class MaskingReader {
       return true;
     }
     if (!text.startsWith('location: ')) return false;
-    if (this.#test !== null) this.#keys.add(`${maskMessage(text.slice(10).replaceAll("'", ''))} ${this.#test}`, text);
+    if (this.#test !== null) this.#add(`${maskMessage(text.slice(10).replaceAll("'", ''))} ${this.#test}`, text);
     this.#test = null;
     return true;
   }
@@ -114,7 +117,7 @@ export class MaskingReader {
     const key = `${within}${name}${how === '' ? '' : ` ${how}`}`;
     const file = this.#file !== null && indent === 0 && text.startsWith('✖ ') ? `${this.#file} ` : '';
     this.#file = null;
-    this.#keys.add(file + key, text);
+    this.#add(file + key, text);
     this.#test = key;
     this.#ownFailures += 1;
   }
@@ -138,17 +141,27 @@ export class MaskingReader {
     if (kind.footer.test(text) || kind.surroundings.test(text)) return;
     const infrastructure = kind.infrastructure.test(text);
     if (infrastructure) this.#infrastructure += 1;
-    if (kind.wrapper.test(text)) this.#loose.add(maskMessage(text), text);
+    if (kind.wrapper.test(text)) this.#addLoose(text);
     else if (kind.aboutFailure(line, text)) {
       const key = kind.assertion.test(text) ? maskAssertion(text) : maskMessage(text);
-      if (infrastructure) this.#keys.add(key, text);
+      if (infrastructure) this.#add(key, text);
       else this.#own(key, text);
-    } else if (infrastructure || kind.perhapsFailure.test(text)) this.#loose.add(maskMessage(text), text);
+    } else if (infrastructure || kind.perhapsFailure.test(text)) this.#addLoose(text);
   }
 
   #own(key: string, message: string): void {
-    this.#keys.add(key, message);
+    this.#add(key, message);
     this.#ownFailures += 1;
+  }
+
+  #add(key: string, message: string): void {
+    this.#fresh = key;
+    this.#keys.add(key, message);
+  }
+
+  #addLoose(text: string): void {
+    this.#fresh = maskMessage(text);
+    this.#loose.add(this.#fresh, text);
   }
 }
 

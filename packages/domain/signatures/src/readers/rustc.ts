@@ -5,7 +5,7 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
 /** rustc and clippy, in the long form and the short one, and what cargo says of a build. */
 export const rustc: ToolReader = {
   tool: 'rustc',
-  opens: ['^error[', '^error: ', '^warning: ', ': error[E', '.rs:', '^Compiling ', '^Checking ', '^Finished '],
+  opens: ['^error[', '^error: ', '^warning: ', ': error[E', '.rs:', '^Compiling ', '^Checking ', '^Finished ', '^Some errors have', '^For more information about'],
   start: (report) => new RustcReader(report),
 };
 
@@ -38,6 +38,8 @@ class RustcReader implements LineReader {
       if (progress.test(text)) this.#rust = true;
       return progress.test(text) ? 'taken' : 'pass';
     }
+    if (/^(?:Some errors have detailed explanations: |For more information about (?:an|this) error, try `rustc)/.test(text))
+      return 'taken';
     const compact = short.exec(line);
     if (compact !== null) return this.#compact(compact);
     const found = headed.exec(line);

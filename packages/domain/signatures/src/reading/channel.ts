@@ -4,12 +4,16 @@ import { cleanLine, cleanPiece, LineSplitter } from '../lines.ts';
 import { toolReaders } from '../readers/index.ts';
 import { createMaskingReader, type MaskedFound } from '../readers/masking.ts';
 import type { Answer, Failure, Paths, Report } from '../readers/reader.ts';
+import type { SignatureRules } from '../rules.ts';
 import { KeySet } from './key-set.ts';
 import type { Divided, Sessions, Started } from './sessions.ts';
 import { WordIndex } from './word-index.ts';
 
 const words = new WordIndex(toolReaders.map((reader) => reader.opens));
 
+/** What a user's rules are called where a tool's name is expected. */
+const RULES = 'rules';
+const MASKING = 'masking';
 const LESS_THAN = 0x3c;
 const BRACE = 0x7b;
 
@@ -29,15 +33,25 @@ export interface ChannelFound {
 /** Told of every line that was read, for explanations: who took it and the keys that came of it. */
 export type LineWatcher = (read: {
   readonly line: string;
-  /** A tool, `masking`, or `null`: noise inside a session. */
+  /** A tool, `rules`, `masking`, or `null`: nobody took a line inside a session. Empty lines are the end of the output. */
   readonly reader: string | null;
   readonly keys: readonly string[];
+  readonly inSession: boolean;
 }) => void;
+
+/** What the channels of one output share. */
+export interface Surroundings {
+  readonly paths: Paths;
+  readonly sessions: Sessions;
+  readonly rules?: SignatureRules | undefined;
+  readonly watch?: LineWatcher | undefined;
+}
 
 /** One stream of output: splits it into lines and asks the readers as their contract says. */
 export class Channel implements Divided {
   readonly #paths: Paths;
   readonly #sessions: Sessions;
+  readonly #rules: SignatureRules | null;
   readonly #watch: LineWatcher | null;
   readonly #started: (Started | undefined)[] = toolReaders.map(() => undefined);
   /** Lines since the last boundary, those before it, and the noise. */
@@ -48,7 +62,7 @@ export class Channel implements Divided {
   #held = 0;
   #silent = true;
   /** Keys that the line just read gave, while somebody watches. */
-  #fresh: string[] = [];
+  #fresh: { reader: string; key: string }[] = [];
   readonly #keys = new Map<string, KeySet>();
   readonly #wrapping = new Map<string, KeySet>();
   #document: DocumentReader | null = null;
@@ -61,10 +75,11 @@ export class Channel implements Divided {
     },
   );
 
-  constructor(paths: Paths, sessions: Sessions, watch: LineWatcher | null = null) {
+  constructor({ paths, sessions, rules, watch }: Surroundings) {
     this.#paths = paths;
     this.#sessions = sessions;
-    this.#watch = watch;
+    this.#rules = rules ?? null;
+    this.#watch = watch ?? null;
     sessions.join(this);
   }
 
@@ -77,7 +92,7 @@ export class Channel implements Divided {
     for (const line of this.#undecided.split('\n')) this.#line(line.slice(0, outputLimits.lineChars));
     this.#endDocument(this.#document);
     for (const started of this.#started) started?.reader.end?.();
-    if (this.#fresh.length > 0) this.#watch?.({ line: '', reader: null, keys: this.#fresh.splice(0) });
+    this.#tellWatcher('', null);
     const byTool = [...this.#keys].map(([tool, keys]) => ({ tool, failures: keys.failures() }));
     this.divide();
     return {
@@ -121,6 +136,7 @@ export class Channel implements Divided {
 
   #tell(document: DocumentReader, piece: string): void {
     const state = document.write(piece);
+    if (this.#watch !== null && this.#fresh.length > 0) this.#tellWatcher(piece.trim(), null);
     if (state === 'undecided') {
       this.#undecided += piece;
       return;
@@ -147,11 +163,17 @@ export class Channel implements Divided {
     this.#silent = false;
     const text = line.trimStart();
     if (text.length === line.length && boundary.test(line)) this.#sessions.boundary();
-    const taker = this.#owner(line, text) ?? this.#wake(line, text);
-    if (taker === null) this.#unclaimed(line);
-    if (this.#watch === null) return;
-    const reader = taker?.tool ?? (this.#sessions.open === null ? 'masking' : null);
-    this.#watch({ line, reader, keys: this.#fresh.splice(0) });
+    const reader = this.#byRule(line) ?? (this.#owner(line, text) ?? this.#wake(line, text))?.tool ?? null;
+    if (reader === null) this.#unclaimed(line);
+    this.#tellWatcher(line, reader ?? (this.#sessions.open === null ? MASKING : null));
+  }
+
+  /** A user's rule comes before every tool. */
+  #byRule(line: string): string | null {
+    const read = this.#rules?.read(line) ?? null;
+    if (read === null) return null;
+    if (read.key !== null) this.#reportOf(RULES).failing(read.key, line);
+    return RULES;
   }
 
   #owner(line: string, text: string): Started | null {
@@ -197,7 +219,7 @@ export class Channel implements Divided {
     return {
       failing: (key, message) => {
         keys.add(key, message);
-        if (this.#watch !== null) this.#fresh.push(key);
+        if (this.#watch !== null) this.#fresh.push({ reader: tool, key });
       },
       wrapping: (key, message) => wrapping.add(key, message),
       passing: (key) => keys.remove(key),
@@ -217,9 +239,14 @@ export class Channel implements Divided {
   }
 
   #unclaimed(line: string): void {
-    const masking = this.#sessions.open === null ? this.#masking : this.#noise;
-    const before = this.#watch === null ? null : new Set(masking.keys());
-    masking.take(line);
-    if (before !== null) this.#fresh.push(...masking.keys().filter((key) => !before.has(key)));
+    const found = this.#sessions.open === null ? this.#masking.take(line) : this.#noise.take(line);
+    if (this.#watch !== null && found !== null) this.#fresh.push({ reader: MASKING, key: found });
+  }
+
+  #tellWatcher(line: string, reader: string | null): void {
+    if (this.#watch === null || (line === '' && this.#fresh.length === 0)) return;
+    const fresh = this.#fresh.splice(0);
+    const inSession = this.#sessions.open !== null;
+    this.#watch({ line, reader: reader ?? fresh[0]?.reader ?? null, keys: fresh.map(({ key }) => key), inSession });
   }
 }

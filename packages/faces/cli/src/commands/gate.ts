@@ -9,6 +9,7 @@ import { diffState, workTreeOf } from '../git/diff-state.ts';
 import { gitIn } from '../git/run-git.ts';
 import { fitAttempt, newEvent } from '../report/event.ts';
 import type { Reported } from '../report/reporter.ts';
+import { rulesFrom } from '../signature-rules.ts';
 
 export interface GateOptions {
   readonly work?: string;
@@ -16,6 +17,7 @@ export interface GateOptions {
   readonly incarnation?: number;
   readonly worker?: string;
   readonly base?: string;
+  readonly rules?: string;
   readonly json?: boolean;
 }
 
@@ -40,7 +42,10 @@ export async function gate(
   const work = await chooseWork(context, options.work);
   const observed = await observe(context, work, options.base);
   const [program, ...args] = command;
-  const run = await runGate(program as string, args, context);
+  const rules = await rulesFrom(options.rules, context.environment);
+  if (!rules.ok) say(context, `gate ${name}: ${rules.failure}; going on without them`);
+  const reading = { roots: [context.cwd], rules: rules.ok ? rules.value : undefined };
+  const run = await runGate(program as string, args, context, reading);
   if (run.notStarted !== null) say(context, `gate ${name}: ${run.notStarted}`);
   const { worker = context.environment.HEADWAY_WORKER, incarnation, stage } = options;
   const event = newEvent(
