@@ -1,70 +1,66 @@
 import { testKey } from './keys.ts';
 import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
 
-/**
- * bats: TAP without a version and without dashes, whose comments name the file, and the pretty form: a file's name, then
- * `✗ totals the cart`.
- */
+/** bats on a terminal: a file's name, then `✗ totals the cart`. Elsewhere it prints TAP and is read as that. */
 export const bats: ToolReader = {
   tool: 'bats',
-  opens: ['^not ok ', '^ok ', '^TAP version', '^✗ ', '.bats', '^# (', '^(in test file'],
+  opens: ['✗ ', '✓ ', '.bats', ' bats warning: '],
   start: (report) => new BatsReader(report),
 };
 
-const failing = /^not ok \d{1,7} (?!- )(\S.{0,600}?)(?: in \d{1,9}ms)?$/;
-const pretty = /^✗ (\S.{0,600}?)(?: \[\d{1,9}\])?(?: {2,400}\d{1,6}\/\d{1,6})?$/;
-const inFile = /in test file (\S.{0,400}?\.bats), line \d/;
-const place = /^(?:# ?)?\s{0,4}\(?(?:in test file|from function|in file) .{0,600}$/;
-const loaded = /^# (\S.{0,400}?\.bats): line \d{1,7}: /;
+/** While a test runs its name and number stand on the line that its result then overwrites. */
+const result = /^(?:.{1,600}\d{1,6}\/\d{1,6} )?([✗✓]) (\S.{0,600}?)(?: \[\d{1,9}\])?$/;
+const header = /^(\S{0,300}\.bats)$/;
+const inFile = /in (?:test )?file (\S.{0,400}?\.bats), line \d/;
+const footer = /^\d{1,6} tests?, \d{1,6} failures?/;
 
 class BatsReader implements LineReader {
   readonly #report: Report;
-  #versioned = false;
-  #test: { name: string; line: string; file: string | null } | null = null;
   #file: string | null = null;
+  #test: { name: string; line: string; file: string } | null = null;
 
   constructor(report: Report) {
     this.#report = report;
   }
 
   take(line: string, text: string): Answer {
-    if (text.startsWith('TAP version')) {
-      this.#versioned = true;
-      return 'pass';
+    const file = header.exec(line)?.[1];
+    if (file !== undefined) {
+      this.#settle();
+      this.#file = file;
+      return 'open';
     }
-    if (this.#test !== null && this.#below(text)) return 'hold';
-    this.#settle();
-    const test = this.#versioned || line !== text ? null : failing.exec(line);
-    const shown = test === null ? pretty.exec(text) : null;
-    if (test === null && shown === null) return this.#other(line, text);
-    if (shown !== null && this.#file === null) return 'pass';
-    if (test !== null && / # (?:TODO|skip)/i.test(line)) return 'taken';
-    this.#test = { name: ((test ?? shown)?.[1] ?? '').trimEnd(), line: text, file: shown === null ? null : this.#file };
-    return 'hold';
+    const missing = /^Error: Test file "(.{1,400})" does not exist$/.exec(text)?.[1];
+    if (missing !== undefined) {
+      this.#report.failing(testKey({ path: [this.#report.paths.short(missing)], error: 'not found' }), text);
+      return 'taken';
+    }
+    if (this.#file === null) return 'pass';
+    const test = result.exec(text);
+    if (test !== null) return this.#result(test, text);
+    if (footer.test(text)) {
+      this.#settle();
+      return 'close';
+    }
+    return this.#below(line, text);
   }
 
   end(): void {
     this.#settle();
   }
 
-  #other(line: string, text: string): Answer {
-    if (/^[\w./+-]{1,300}\.bats$/.test(line)) {
-      this.#file = line;
-      return 'open';
-    }
-    const gone = /^Error: Test file "(.{1,400})" does not exist$/.exec(text)?.[1];
-    if (gone === undefined) return 'pass';
-    this.#report.failing(testKey({ path: [this.#report.paths.short(gone)], error: 'not found' }), text);
-    return 'taken';
+  #result(test: RegExpExecArray, line: string): Answer {
+    this.#settle();
+    if (test[1] === '✗') this.#test = { name: test[2] as string, line, file: this.#file as string };
+    return 'adopt';
   }
 
-  /** Where it failed, and the command that did. */
-  #below(text: string): boolean {
-    const test = this.#test;
-    if (test === null) return false;
-    const file = inFile.exec(text)?.[1] ?? loaded.exec(text)?.[1];
-    if (file !== undefined) test.file = this.#report.paths.short(file);
-    return place.test(text) || text.startsWith('#') || (this.#file !== null && /^(?:`|in test file|from function)/.test(text));
+  /** Where it failed, the command that did, and what it printed. */
+  #below(line: string, text: string): Answer {
+    if (this.#test === null || line === text || text === '') return 'pass';
+    const file = inFile.exec(text)?.[1];
+    if (file !== undefined) this.#test.file = this.#report.paths.short(file);
+    return 'taken';
   }
 
   #settle(): void {

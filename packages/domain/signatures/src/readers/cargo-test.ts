@@ -10,7 +10,24 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
  */
 export const cargoTest: ToolReader = {
   tool: 'cargo test',
-  opens: ['^Running ', '^Doc-tests ', '^running ', '^test ', ' --- FAILED', '^test result: ', '^failures:', 'to rerun pass ', '(signal: ', '^FAIL [', '^SIGABRT [', '^SIGSEGV [', '^TIMEOUT [', 'targets failed:', 'target failed:', '^`-'],
+  opens: [
+    '^Running ',
+    '^Doc-tests ',
+    '^running ',
+    '^test ',
+    ' --- FAILED',
+    '^test result: ',
+    '^failures:',
+    'to rerun pass ',
+    '(signal: ',
+    '^FAIL [',
+    '^SIGABRT [',
+    '^SIGSEGV [',
+    '^TIMEOUT [',
+    'targets failed:',
+    'target failed:',
+    '^`-',
+  ],
   start: (report) => new CargoReader(report),
 };
 
@@ -18,7 +35,8 @@ const running = /^Running (?:unittests )?(\S{1,300}) \((?:\S{0,300}\/)?([\w-]{1,
 const rerun = /to rerun pass [`'](?:-p (\S{1,100}) )?(?:--(lib|doc)|--(test|bin|bench|example) (\S{1,100}))[`']$/;
 const failed = /^(?:test )?(\S.{0,400}?)(?: - should panic)? (?:\.\.\.|---) FAILED(?:\s{1,3}<[\d.]{1,12}s>)?$/;
 const unfinished = /^test (\S{1,400})(?: - should panic)? \.\.\.(?:$| (?!ok$|ignored|FAILED|bench))/;
-const nextest = /^(?:TRY \d{1,2} )?(FAIL|SIGABRT|SIGSEGV|TIMEOUT) \[ {0,10}[\d.]{1,12}s\] (?:\( {0,6}\d{1,7}\/\d{1,7}\) )?(\S{1,200}) (\S{1,400})$/;
+const nextest =
+  /^(?:TRY \d{1,2} )?(FAIL|SIGABRT|SIGSEGV|TIMEOUT) \[ {0,10}[\d.]{1,12}s\] (?:\( {0,6}\d{1,7}\/\d{1,7}\) )?(\S{1,200}) (\S{1,400})$/;
 
 interface Target {
   readonly crate: string | null;
@@ -95,7 +113,8 @@ class CargoReader implements LineReader {
     }
     this.#settle(this.#target);
     this.#within = false;
-    this.#target = binary === null ? { crate: docs as string, name: 'doc' } : targetOf(binary[1] as string, binary[2] as string);
+    this.#target =
+      binary === null ? { crate: docs as string, name: 'doc' } : targetOf(binary[1] as string, binary[2] as string);
     if (this.#target.crate !== null) this.#crates.add(this.#target.crate.replaceAll('-', '_'));
     return 'open';
   }

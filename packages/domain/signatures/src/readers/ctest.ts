@@ -4,7 +4,18 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
 /** ctest: ` 1/13 Test  #1: cart_total .....***Failed  0.00 sec`, and the list below: `1 - cart_total (Failed)`. */
 export const ctest: ToolReader = {
   tool: 'ctest',
-  opens: ['Test #', 'Test  #', 'Test   #', '^Test project ', 'The following tests FAILED:', 'tests failed out of', '^Errors while running CTest', '^Start '],
+  opens: [
+    'Test #',
+    'Test  #',
+    'Test   #',
+    '^Test project ',
+    'The following tests FAILED:',
+    'tests failed out of',
+    '^Errors while running CTest',
+    '^Start ',
+    '^Use "--rerun-failed',
+    '^Output from these tests',
+  ],
   start: (report) => new CtestReader(report),
 };
 
@@ -33,6 +44,7 @@ class CtestReader implements LineReader {
       return 'adopt';
     }
     if (text.startsWith('Test project /') || /^Start {1,6}\d{1,6}: /.test(text)) return 'open';
+    if (/^(?:Use "--rerun-failed|Output from these tests are in)/.test(text)) return 'taken';
     if (/^\d{1,3}% tests passed, /.test(text)) return 'taken';
     // Lines of the tests, as `-V` shows them.
     return /^\d{1,6}: /.test(line) ? 'taken' : 'pass';
@@ -59,6 +71,8 @@ class CtestReader implements LineReader {
 function crashOf(status: string): string | null {
   if (/segfault/i.test(status)) return 'segmentation fault';
   if (/abort/i.test(status)) return 'aborted';
-  const kind = /(?:Exception: {0,4}|^)(Illegal|Interrupt|Numerical|Other|ILLEGAL|INTERRUPT|NUMERICAL|OTHER_FAULT)/.exec(status)?.[1];
+  const kind = /(?:Exception: {0,4}|^)(Illegal|Interrupt|Numerical|Other|ILLEGAL|INTERRUPT|NUMERICAL|OTHER_FAULT)/.exec(
+    status,
+  )?.[1];
   return kind === undefined ? null : kind.toLowerCase().replace('_fault', '');
 }

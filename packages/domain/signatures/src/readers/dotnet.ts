@@ -6,11 +6,23 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
 /** dotnet test (`  Failed Shop.CartTest.Total [3 ms]`, xunit's own `[FAIL]`) and the compiler: `Cart.cs(5,9): error CS0103`. */
 export const dotnet: ToolReader = {
   tool: 'dotnet test',
-  opens: ['^Failed ', '^failed ', ' [FAIL]', ': error ', '^Failed! ', '^Passed! ', '^Error Message:', '^Starting test execution', '^Test Run Failed', '^MSBUILD : error'],
+  opens: [
+    '^Failed ',
+    '^failed ',
+    ' [FAIL]',
+    ': error ',
+    '^Failed! ',
+    '^Passed! ',
+    '^Error Message:',
+    '^Starting test execution',
+    '^Test Run Failed',
+    '^MSBUILD : error',
+  ],
   start: (report) => new DotnetReader(report),
 };
 
-const compiled = /^(?:(\S.{0,400}?)\(\d{1,7}(?:,\d{1,7}){0,3}\)|(\S.{0,400}?\.(?:csproj|fsproj|vbproj|sln|slnx))|MSBUILD ?|CSC ?) ?: (error) ([A-Z]{2,10}\d{1,6}): (.*)$/;
+const compiled =
+  /^(?:(\S.{0,400}?)\(\d{1,7}(?:,\d{1,7}){0,3}\)|(\S.{0,400}?\.(?:csproj|fsproj|vbproj|sln|slnx))|MSBUILD ?|CSC ?) ?: (error) ([A-Z]{2,10}\d{1,6}): (.*)$/;
 const failed = /^[Ff]ailed (\S.{0,500}?)(?: \[<?[\d.,:hms ]{1,24}\]| \([\d.,:hms ]{1,24}\))$/;
 const xunit = /^\[xUnit\.net [\d:.]{1,20}\] {1,12}(\S.{0,500}) \[FAIL\]$/;
 const raised = /^(?:[A-Za-z_]\w{0,80}\.){0,12}([A-Z]\w{0,100}(?:Exception|Error))\b ?:/;

@@ -32,7 +32,7 @@ const flag = / \[(-W[^\]]{1,100})\]$/;
 const undefinedReference = /(?:^|[\s:(/])undefined reference to [`‘'](.{1,400})['’]$/;
 const undefinedSymbol = /undefined symbol: (.{1,400})$/;
 const defined = /multiple definition of [`‘'](.{1,400}?)['’]/;
-const library = /cannot find (-l\S{1,100})/;
+const library = /cannot find (-l[^\s:]{1,100})/;
 /** The source file before `:(.text+0xf):` or `:3:`. */
 const linked = /(?:^|[\s/])([\w.+-]{1,200}\.(?:c|cc|cpp|cxx|C|m|mm|cu|f90|S)):(?:\(|\d)/;
 const frame = /^\s{0,10}\d{0,7} \|/;
@@ -67,7 +67,10 @@ class GccReader implements LineReader {
   #diagnostic(path: string, message: string): void {
     const option = flag.exec(message)?.[1];
     const said = option === undefined ? message : message.slice(0, -option.length - 3);
-    const rule = option?.split(',').at(-1)?.replace(/^-W(?:error=)?/, '');
+    const rule = option
+      ?.split(',')
+      .at(-1)
+      ?.replace(/^-W(?:error=)?/, '');
     const file = this.#report.paths.short(path);
     const key =
       rule === undefined || rule === 'error'
@@ -81,19 +84,25 @@ class GccReader implements LineReader {
     const file = linked.exec(line)?.[1];
     if (symbol !== undefined) return this.#failing(ruleKey({ file, rule: 'undefined reference', symbol }), text);
     const twice = defined.exec(line)?.[1];
-    if (twice !== undefined)
-      return this.#failing(ruleKey({ file, rule: 'multiple definition', symbol: twice }), text);
+    if (twice !== undefined) return this.#failing(ruleKey({ file, rule: 'multiple definition', symbol: twice }), text);
     const missing = library.exec(line)?.[1];
     if (missing !== undefined) return this.#failing(ruleKey({ rule: 'cannot find', symbol: missing }), text);
     if (line.startsWith('Undefined symbols for architecture')) {
       this.#architecture = true;
       return 'hold';
     }
-    if (/^(?:collect2|clang(?:\+\+)?|cc1(?:plus)?): (?:fatal )?error: |^cc1\w{0,4}: all warnings|^compilation terminated\.$/.test(text))
+    if (
+      /^(?:collect2|clang(?:\+\+)?|cc1(?:plus)?): (?:fatal )?error: |^cc1\w{0,4}: all warnings|^compilation terminated\.$/.test(
+        text,
+      )
+    )
       return this.#driver(text);
     const driven = driver.exec(text);
     if (driven !== null) return this.#driver(text);
-    if (/: in function [`‘']/.test(line) || /^\d{1,6} (?:warning|error)s?(?: and \d{1,6} errors?)? generated\.$/.test(text))
+    if (
+      /: in function [`‘']/.test(line) ||
+      /^\d{1,6} (?:warning|error)s?(?: and \d{1,6} errors?)? generated\.$/.test(text)
+    )
       return 'taken';
     return null;
   }

@@ -6,7 +6,24 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
 /** go test, plain and `-json`, gotestsum, and the errors of go build and go vet. */
 export const goTest: ToolReader = {
   tool: 'go test',
-  opens: ['--- FAIL: ', '--- PASS: ', '--- SKIP: ', '^=== RUN', '^=== PAUSE', '^=== CONT', '^=== NAME', '^=== FAIL: ', '^FAIL\t', '^ok  \t', '^panic: ', '^fatal error: ', '.go:', '"Action":"', '^# ', '^exit status '],
+  opens: [
+    '--- FAIL: ',
+    '--- PASS: ',
+    '--- SKIP: ',
+    '^=== RUN',
+    '^=== PAUSE',
+    '^=== CONT',
+    '^=== NAME',
+    '^=== FAIL: ',
+    '^FAIL\t',
+    '^ok  \t',
+    '^panic: ',
+    '^fatal error: ',
+    '.go:',
+    '"Action":"',
+    '^# ',
+    '^exit status ',
+  ],
   start: (report) => new GoReader(report),
 };
 

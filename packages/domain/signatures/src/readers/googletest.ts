@@ -5,7 +5,17 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
 /** GoogleTest: `[  FAILED  ] Cart.Total (0 ms)`. A parameter's value stands behind the name and is no part of it. */
 export const googletest: ToolReader = {
   tool: 'googletest',
-  opens: ['^[  FAILED  ]', '^[ RUN      ]', '^[       OK ]', '^[==========]', '^[----------]', '^[  PASSED  ]', '^[  SKIPPED ]', '^Running main() from', 'FAILED TEST'],
+  opens: [
+    '^[  FAILED  ]',
+    '^[ RUN      ]',
+    '^[       OK ]',
+    '^[==========]',
+    '^[----------]',
+    '^[  PASSED  ]',
+    '^[  SKIPPED ]',
+    '^Running main() from',
+    'FAILED TEST',
+  ],
   start: (report) => new GoogletestReader(report),
 };
 
@@ -31,7 +41,8 @@ class GoogletestReader implements LineReader {
     const test = failed.exec(text)?.[1];
     if (test !== undefined) this.#report.failing(testKey({ path: [test] }), text);
     const whole = suite.exec(text)?.[1];
-    if (whole !== undefined) this.#report.failing(testKey({ path: [whole], error: 'SetUpTestSuite or TearDownTestSuite' }), text);
+    if (whole !== undefined)
+      this.#report.failing(testKey({ path: [whole], error: 'SetUpTestSuite or TearDownTestSuite' }), text);
     if (run === undefined) this.#running = null;
     return text.startsWith('[  PASSED  ]') ? 'taken' : 'adopt';
   }

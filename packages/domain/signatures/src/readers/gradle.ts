@@ -4,7 +4,20 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
 /** Gradle: `shop.CartTest > total FAILED` with its error below. Compilers inside speak for themselves. */
 export const gradle: ToolReader = {
   tool: 'gradle',
-  opens: [' FAILED', '^* What went wrong', '^FAILURE: Build failed', '^BUILD FAILED', '^> Task :', '^Execution failed for task', '^* Try:', '^* Get more help', '^> There were failing tests', '^> Compilation failed'],
+  opens: [
+    ' FAILED',
+    '^* What went wrong',
+    '^FAILURE: Build failed',
+    '^BUILD FAILED',
+    '^> Task :',
+    '^Execution failed for task',
+    '^* Try:',
+    '^* Get more help',
+    '^> There were failing tests',
+    '^> Compilation failed',
+    'org.gradle.',
+    '^* Exception is',
+  ],
   start: (report) => new GradleReader(report),
 };
 
@@ -36,7 +49,8 @@ class GradleReader implements LineReader {
       this.#report.wrapping(ruleKey({ rule: 'task', symbol: task }), text);
       return 'taken';
     }
-    const own = /^(?:(?:> Task )?:\S{1,200} FAILED$|> (?:There were failing tests|Compilation failed)|\* (?:What went wrong|Try|Get more help)|FAILURE: Build failed|BUILD FAILED|> Task :)/;
+    const own =
+      /^(?:(?:> Task )?:\S{1,200} FAILED$|> (?:There were failing tests|Compilation failed)|\* (?:What went wrong|Exception is|Try|Get more help)|FAILURE: Build failed|BUILD FAILED|> Task :|(?:Caused by: )?org\.gradle\.)/;
     return own.test(line) || /^\d{1,7} tests? completed, \d{1,7} failed/.test(line) ? 'taken' : 'pass';
   }
 

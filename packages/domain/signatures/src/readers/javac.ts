@@ -53,7 +53,9 @@ class JavacReader implements LineReader {
 
   #begin(path: string, message: string, line: string, warning: boolean): Answer {
     this.#settle(null);
-    this.#open = { file: this.#report.paths.short(path), message, line, warning, lines: 0 };
+    // Gradle's plain console leaves the task's name before the first of them.
+    const plainPath = path.replace(/^(?:> Task )?:[\w:-]{1,100}(?=[\\/])/, '');
+    this.#open = { file: this.#report.paths.short(plainPath), message, line, warning, lines: 0 };
     return 'hold';
   }
 

@@ -13,7 +13,8 @@ export const make: ToolReader = {
   start: (report) => new MakeReader(report),
 };
 
-const made = /^(?:g|mingw32-)?make(?:\[(\d{1,3})\])?: \*\*\* (?:\[(?:[^\]:]{1,300}:\d{1,7}: )?(.{1,300}?)\] (.{1,100})|(.{1,400}))$/;
+const made =
+  /^(?:g|mingw32-)?make(?:\[(\d{1,3})\])?: \*\*\* (?:\[(?:[^\]:]{1,300}:\d{1,7}: )?(.{1,300}?)\] (.{1,100})|(.{1,400}))$/;
 const entering = /^(?:g)?make(?:\[\d{1,3}\])?: (Entering|Leaving) directory ['`](.{1,400})'$/;
 const broken = /^(\S{1,300}):\d{1,7}: \*\*\* (.{1,300})$/;
 
@@ -32,7 +33,7 @@ class MakeReader implements LineReader {
     if (folder !== null) {
       if (folder[1] === 'Leaving') this.#folders.pop();
       else if (this.#folders.length < outputLimits.headings)
-        this.#folders.push(this.#report.paths.short(`${folder[2]}/Makefile`));
+        this.#folders.push((folder[2] as string).split(/[\\/]/).at(-1) ?? '');
       return 'taken';
     }
     const target = made.exec(text);
@@ -48,7 +49,9 @@ class MakeReader implements LineReader {
       this.#report.wrapping(ruleKey({ file: this.#report.paths.short(edge), rule: 'failed' }), text);
       return 'taken';
     }
-    return /^ninja: build stopped|^(?:g)?make(?:\[\d{1,3}\])?: Target .{1,300} not remade/.test(text) ? 'taken' : 'pass';
+    return /^ninja: build stopped|^(?:g)?make(?:\[\d{1,3}\])?: Target .{1,300} not remade/.test(text)
+      ? 'taken'
+      : 'pass';
   }
 
   #target(found: RegExpExecArray, text: string): Answer {

@@ -9,14 +9,27 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
  */
 export const maven: ToolReader = {
   tool: 'maven',
-  opens: ['^[ERROR] ', '<<< ', '^[INFO] ', '^[WARNING] ', '^[FATAL] ', '^T E S T S', '^Tests run: ', '^Failed tests:', '^Tests in error:', '^Running '],
+  opens: [
+    '^[ERROR]',
+    '<<< ',
+    '^[INFO] ',
+    '^[WARNING] ',
+    '^[FATAL] ',
+    '^T E S T S',
+    '^Tests run: ',
+    '^Failed tests:',
+    '^Tests in error:',
+    '^Running ',
+    'org.apache.maven.',
+  ],
   start: (report) => new MavenReader(report),
 };
 
 const timed = /^(\S.{0,600}?)(?: --)? {1,2}Time elapsed: [\d.,]{1,16} s(?:ec)? {1,2}<<< (?:FAILURE|ERROR)!$/;
 const inBrackets = /^(\S.{0,400}?)\(([\w.$]{1,300})\)$/;
 const raised = /^(?:[a-z_$][\w$]{0,80}\.){0,12}([A-Z][\w$]{0,120})(?::|$)/;
-const short = /^\s{2}([\w$]{1,200}(?:>[\w$]{1,200})?\.[\w$[\]{}(), ]{1,200}?)(?::\d{1,7})?(?:->.{0,300}?)?(?: .{0,400})?$/;
+const short =
+  /^\s{2}([\w$]{1,200}(?:>[\w$]{1,200})?\.[\w$[\]{}(), ]{1,200}?)(?::\d{1,7})?(?:->.{0,300}?)?(?: .{0,400})?$/;
 const goal = /^Failed to execute goal (\S{1,200}?):(\S{1,100}?):[^:\s]{1,40}:(\S{1,60})/;
 /** What Maven says around a failure, never which. */
 const around =
@@ -46,6 +59,7 @@ class MavenReader implements LineReader {
     const test = said.includes('<<< ') ? timed.exec(said) : null;
     if (test !== null) return this.#failing(test[1] as string, text);
     if (/^ ?T E S T S$/.test(said)) return 'open';
+    if (/^(?:Caused by: )?org\.apache\.maven\./.test(said)) return 'taken';
     if (level === null) return this.#bare(line);
     if (level[1] === 'INFO') return this.#info(said);
     return level[1] === 'ERROR' || level[1] === 'FATAL' ? this.#error(said, text) : 'pass';
@@ -105,7 +119,7 @@ class MavenReader implements LineReader {
     }
     if (/^Tests run: \d/.test(said)) {
       this.#results = false;
-      return 'taken';
+      return 'close';
     }
     if (/^Crashed tests:$/.test(said)) {
       this.#crashed = true;
@@ -134,7 +148,10 @@ class MavenReader implements LineReader {
     if (around.test(said) || /^\s/.test(said)) return 'taken';
     const pom = /^(?:Non-readable|Malformed|Non-parseable) POM (\S{1,400}?):? /.exec(said);
     if (pom !== null) {
-      this.#report.failing(testKey({ path: [this.#report.paths.short(pom[1] as string), diagnosticText(said.split(' ', 2).join(' '))] }), text);
+      this.#report.failing(
+        testKey({ path: [this.#report.paths.short(pom[1] as string), diagnosticText(said.split(' ', 2).join(' '))] }),
+        text,
+      );
       return 'taken';
     }
     return 'pass';

@@ -4,7 +4,20 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
 /** PHPUnit: `There were 3 errors:` and `1) Shop\CartTest::testDivides`, or the list of `--testdox`. */
 export const phpunit: ToolReader = {
   tool: 'phpunit',
-  opens: ['^PHPUnit ', '^There was ', '^There were ', '::', '^✘ ', '^✔ ', '^Tests: ', '^PHP Fatal error: ', '^PHP Parse error: ', '^Cannot open file "', '^OK, but'],
+  opens: [
+    '^PHPUnit ',
+    '^There was ',
+    '^There were ',
+    '::',
+    '^✘ ',
+    '^✔ ',
+    '^Tests: ',
+    '^PHP Fatal error: ',
+    '^PHP Parse error: ',
+    '^Cannot open file "',
+    '^OK, but',
+    '^Next PHPUnit',
+  ],
   start: (report) => new PhpunitReader(report),
 };
 
@@ -88,8 +101,11 @@ class PhpunitReader implements LineReader {
       this.#report.failing(testKey({ path: [this.#report.paths.short(missing)], error: 'not found' }), line);
       return 'close';
     }
-    const fatal = /^PHP (?:Fatal|Parse) error: {1,4}(?:Uncaught )?(.{1,600}) in (\S.{0,400}?\.php)(?::| on line )\d{1,7}$/.exec(line);
-    if (fatal === null) return 'pass';
+    const fatal =
+      /^PHP (?:Fatal|Parse) error: {1,4}(?:Uncaught )?(.{1,600}) in (\S.{0,400}?\.php)(?::| on line )\d{1,7}$/.exec(
+        line,
+      );
+    if (fatal === null) return line.startsWith('Next PHPUnit') ? 'taken' : 'pass';
     const error = raised.exec(fatal[1] as string)?.[1] ?? 'Fatal error';
     this.#report.failing(testKey({ path: [this.#report.paths.short(fatal[2] as string)], error }), line);
     return 'taken';

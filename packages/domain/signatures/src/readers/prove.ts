@@ -8,14 +8,28 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
  */
 export const prove: ToolReader = {
   tool: 'prove',
-  opens: ['^#   Failed test', '^#   at ', '^#   Failed (TODO)', ' (Wstat: ', '^Failed ', '^Dubious, test returned', '^Test Summary Report', '^Result: ', '^# Looks like you', '.t .', '^not ok ', '^ok '],
+  opens: [
+    '^#   Failed test',
+    '^#   at ',
+    '^#   Failed (TODO)',
+    ' (Wstat: ',
+    '^Failed ',
+    '^Dubious, test returned',
+    '^Test Summary Report',
+    '^Result: ',
+    '^# Looks like you',
+    '.t .',
+    '^not ok ',
+    '^ok ',
+  ],
   start: (report) => new ProveReader(report),
 };
 
-const failing = /^#   Failed test(?: '(.{1,600})')?(?: at (\S.{0,300}?) line \d{1,7}\.)?$/;
-const at = /^#   at (\S.{0,300}?) line \d{1,7}\.$/;
+const failing = /^# {3}Failed test(?: '(.{1,600})')?(?: at (\S.{0,300}?) line \d{1,7}\.)?$/;
+const at = /^# {3}at (\S.{0,300}?) line \d{1,7}\.$/;
 const script = /^(\S{1,300}\.t) \.{2,300} ?(?:ok|skipped.{0,200})?(?: {1,10}\d{1,9} ms.{0,80})?$/;
-const inSummary = /^(\S{1,300}) {1,40}\(Wstat: \d{1,7}(?: \((?:exited (\d{1,3})|Signal: (\w{1,20}).{0,30})\))? Tests: \d{1,9} Failed: (\d{1,9})\)$/;
+const inSummary =
+  /^(\S{1,300}) {1,40}\(Wstat: \d{1,7}(?: \((?:exited (\d{1,3})|Signal: (\w{1,20}).{0,30})\))? Tests: \d{1,9} Failed: (\d{1,9})\)$/;
 const verbose = /^not ok \d{1,9}(?: - (.{1,600}))?$/;
 
 class ProveReader implements LineReader {
@@ -57,7 +71,7 @@ class ProveReader implements LineReader {
     const test = this.#test;
     this.#test = null;
     if (test !== null) this.#add(test.name, this.#report.paths.short(path), test.indent, test.line);
-    return 'taken';
+    return 'adopt';
   }
 
   /** A subtest fails with its tests: its name goes before theirs. */
@@ -88,19 +102,26 @@ class ProveReader implements LineReader {
       this.#add(test[1] ?? '(unnamed)', this.#script, indent, text);
       return 'taken';
     }
-    return /^(?:not )?ok\b|^\d{1,7}\.\.\d{1,7}|^# (?:Subtest: |Looks like)|^#   (?:Failed \(TODO\)|at )/.test(text) ? 'taken' : null;
+    return /^(?:not )?ok\b|^\d{1,7}\.\.\d{1,7}|^# (?:Subtest: |Looks like)|^# {3}(?:Failed \(TODO\)|at )/.test(text)
+      ? 'taken'
+      : null;
   }
 
   #summary(text: string): Answer {
     const found = inSummary.exec(text);
     if (found !== null) {
       const file = this.#report.paths.short(found[1] as string);
-      const how = found[3] !== undefined ? `signal ${found[3]}` : found[2] !== undefined ? `exited ${found[2]}` : 'failed';
+      const how =
+        found[3] !== undefined ? `signal ${found[3]}` : found[2] !== undefined ? `exited ${found[2]}` : 'failed';
       if (found[4] === '0') this.#report.failing(testKey({ path: [file], error: how }), text);
       else this.#report.wrapping(testKey({ path: [file] }), text);
       return 'taken';
     }
     if (/^Result: [A-Z]{2,10}$/.test(text)) return 'close';
-    return /^(?:Failed \d{1,9}\/\d{1,9} subtests|Dubious, test returned|Test Summary Report$|# Looks like you|#   Failed \(TODO\)|#   at )/.test(text) ? 'taken' : 'pass';
+    return /^(?:Failed \d{1,9}\/\d{1,9} subtests|Dubious, test returned|Test Summary Report$|# Looks like you|# {3}Failed \(TODO\)|# {3}at )/.test(
+      text,
+    )
+      ? 'taken'
+      : 'pass';
   }
 }

@@ -1,7 +1,7 @@
 import { outputLimits } from '../limits.ts';
 import { Remembered } from './diagnostics.ts';
 import { testKey } from './keys.ts';
-import { PytestSection, errorOf } from './pytest-section.ts';
+import { errorOf, PytestSection } from './pytest-section.ts';
 import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
 
 /**
@@ -13,17 +13,34 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
 export const pytest: ToolReader = {
   tool: 'pytest',
   opens: [
-    '===', '___ ', '^FAILED ', '^ERROR ', '^ERROR: ', '^SUBFAIL', ' FAILED', ' ERROR', ' in ', '^[gw', '::',
-    '^ImportError while loading conftest', '^pytest: error: ', ': error: unrecognized', '^Fatal Python error: ', '^FAIL Required test coverage',
+    '===',
+    '___ ',
+    '^FAILED ',
+    '^ERROR ',
+    '^ERROR: ',
+    '^SUBFAIL',
+    ' FAILED',
+    ' ERROR',
+    ' in ',
+    '^[gw',
+    '::',
+    '^ImportError while loading conftest',
+    '^pytest: error: ',
+    ': error: unrecognized',
+    '^Fatal Python error: ',
+    '^FAIL Required test coverage',
   ],
   start: (report) => new PytestReader(report),
 };
 
 const banner = /^={3,300} (.{1,200}?) ={3,300}$/;
-const counts = /^(?:=+ )?(?:\d{1,9} (?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun)(?:, )?){1,9} in [\d.]{1,12}s(?: \([\d:]{1,20}\))?(?: =+)?$/;
+const counts =
+  /^(?:=+ )?(?:\d{1,9} (?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun)(?:, )?){1,9} in [\d.]{1,12}s(?: \([\d:]{1,20}\))?(?: =+)?$/;
 const heading = /^_{3,300} (.{1,300}?) _{3,300}$/;
-const summary = /^(FAILED|ERROR|SUBFAIL(?:ED)?)((?:\[|\()(?:.{1,200}?))? ([^\s([].{0,400}\.(?:py|txt|rst|md|ipynb)(?:::.{1,400})?)$/;
-const verbose = /^(\S.{0,200}?\.py(?:::.{1,400}?)?) (FAILED|ERROR|SUBFAIL(?:ED)?)(?: .{0,80})?(?: {1,80}\[ {0,2}\d{1,3}%\])?$/;
+const summary =
+  /^(FAILED|ERROR|SUBFAIL(?:ED)?)((?:\[|\()(?:.{1,200}?))? ([^\s([].{0,400}\.(?:py|txt|rst|md|ipynb)(?:::.{1,400})?)$/;
+const verbose =
+  /^(\S.{0,200}?\.py(?:::.{1,400}?)?) (FAILED|ERROR|SUBFAIL(?:ED)?)(?: .{0,80})?(?: {1,80}\[ {0,2}\d{1,3}%\])?$/;
 const worker = /^\[gw\d{1,4}\] \[ {0,2}\d{1,3}%\] (FAILED|ERROR) (\S.{0,600})$/;
 const stackFrame = /^File "(.{1,400})", line \d{1,7} in (\w{1,200})$/;
 
@@ -69,7 +86,11 @@ class PytestReader implements LineReader {
       this.#fails([this.#report.paths.short(conftest.file ?? conftest.name)], 'ERROR', conftest.error, conftest.name);
     if (!this.#summarised) for (const [id, item] of this.#early) if (!this.#items.has(id)) this.#items.set(id, item);
     for (const section of this.#sections) this.#join(section);
-    const subtested = new Set([...this.#items].filter(([, item]) => item.kind === 'SUBFAILED').map(([, item]) => item.path.slice(0, -1).join('::')));
+    const subtested = new Set(
+      [...this.#items]
+        .filter(([, item]) => item.kind === 'SUBFAILED')
+        .map(([, item]) => item.path.slice(0, -1).join('::')),
+    );
     for (const [, item] of this.#items) {
       if (item.kind === 'subtests' && subtested.has(item.path.join('::'))) continue;
       this.#report.failing(testKey({ path: item.path, error: item.error }), item.line);
@@ -81,7 +102,8 @@ class PytestReader implements LineReader {
     const title = banner.exec(line)?.[1];
     if (title === undefined) return null;
     this.#section = null;
-    if (title === 'FAILURES' || title === 'ERRORS' || title.startsWith('RERUNS')) this.#part = title.startsWith('RERUNS') ? 'other' : 'sections';
+    if (title === 'FAILURES' || title === 'ERRORS' || title.startsWith('RERUNS'))
+      this.#part = title.startsWith('RERUNS') ? 'other' : 'sections';
     else if (title === 'short test summary info') {
       this.#part = 'summary';
       this.#summarised = true;
@@ -167,9 +189,10 @@ class PytestReader implements LineReader {
       return 'open';
     }
     const usage = /^(?:\S{0,200}: error|ERROR): (unrecognized arguments: .{1,300}|usage: .{1,300})$/.exec(line)?.[1];
-    if (usage !== undefined && usage.startsWith('unrecognized')) return this.#fails([usage], 'ERROR', null, line);
+    if (usage?.startsWith('unrecognized')) return this.#fails([usage], 'ERROR', null, line);
     if (usage !== undefined) return 'taken';
-    if (/^FAIL Required test coverage|^ERROR: Coverage failure:/.test(line)) return this.#fails(['coverage below the required'], 'ERROR', null, line);
+    if (/^FAIL Required test coverage|^ERROR: Coverage failure:/.test(line))
+      return this.#fails(['coverage below the required'], 'ERROR', null, line);
     if (/^(?:rootdir: )\//.test(line)) {
       const folder = /^rootdir: ([^,]{1,400})/.exec(line)?.[1];
       if (folder !== undefined) this.#report.paths.root(folder.trim());

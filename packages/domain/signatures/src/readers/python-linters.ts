@@ -3,11 +3,14 @@ import { ruleKey, symbolsIn } from './keys.ts';
 import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
 
 /** `shop/cart.py:1:1: F401 'os' imported but unused`, as flake8 and ruff say it. */
-const concise = /^(\S[^:]{0,300}\.(?:pyi?|ipynb|pyx))(?::cell \d{1,5})?:\d{1,7}:(?:\d{1,7}:)? ([A-Z]{1,5}\d{3,4}|SyntaxError|invalid-syntax):? (.*)$/;
+const concise =
+  /^(\S[^:]{0,300}\.(?:pyi?|ipynb|pyx))(?::cell \d{1,5})?:\d{1,7}:(?:\d{1,7}:)? ([A-Z]{1,5}\d{3,4}(?= )|(?:SyntaxError|invalid-syntax)(?=: )):? (.*)$/;
 const pylintLike = /^(\S[^:]{0,300}\.pyi?):\d{1,7}: \[([A-Z]{1,5}\d{3,4})\] (.*)$/;
 /** Which of the two spoke: ruff begins with a capital or puts names in backticks. */
 const asRuff = (rule: string, message: string): boolean =>
-  /^\[\*\] |`/.test(message) || !/^[A-Z]{1,5}\d/.test(rule) || (/^[EWF]\d/.test(rule) && !/^E9/.test(rule) && /^[A-Z]/.test(message));
+  /^\[\*\] |`/.test(message) ||
+  !/^[A-Z]{1,5}\d/.test(rule) ||
+  (/^[EWF]\d/.test(rule) && !/^E9/.test(rule) && /^[A-Z]/.test(message));
 
 const keyOf = (report: Report, path: string, rule: string, message: string): string => {
   const said = message.replace(/^\[\*\] /, '');
@@ -20,10 +23,12 @@ export const flake8: ToolReader = {
   opens: ['.py:', '.pyi:', '.pyx:'],
   start: (report) => ({
     take(line) {
+      // `--count` and `--statistics` stand right below.
+      if (/^\d{1,9}(?: {1,8}[A-Z]{1,5}\d{3,4} .{1,400})?$/.test(line)) return 'hold';
       const found = concise.exec(line) ?? pylintLike.exec(line);
       if (found === null || asRuff(found[2] as string, found[3] as string)) return 'pass';
       report.failing(keyOf(report, found[1] as string, found[2] as string, found[3] as string), line);
-      return 'taken';
+      return 'hold';
     },
   }),
 };
@@ -54,7 +59,10 @@ class RuffReader implements LineReader {
     const pending = this.#rule;
     this.#rule = null;
     if (pending !== null && text.startsWith('--> ')) {
-      this.#report.failing(keyOf(this.#report, text.slice(4), pending.name, pending.message), `${pending.name} ${pending.message}`);
+      this.#report.failing(
+        keyOf(this.#report, text.slice(4), pending.name, pending.message),
+        `${pending.name} ${pending.message}`,
+      );
       return 'taken';
     }
     if (line.startsWith('Would reformat: ')) {
@@ -89,7 +97,8 @@ export const pylint: ToolReader = {
   }),
 };
 const pylintText = /^(\S[^:]{0,300}\.pyi?):\d{1,7}:\d{1,7}: [CRWEFI]\d{4}: (.{1,2000}) \(([a-z][\w-]{1,80})\)$/;
-const pylintParseable = /^(\S[^:]{0,300}\.pyi?):\d{1,7}: \[[CRWEFI]\d{4}\(([a-z][\w-]{1,80})\)(?:, [^\]]{0,200})?\] (.*)$/;
+const pylintParseable =
+  /^(\S[^:]{0,300}\.pyi?):\d{1,7}: \[[CRWEFI]\d{4}\(([a-z][\w-]{1,80})\)(?:, [^\]]{0,200})?\] (.*)$/;
 
 /** `shop/cart.py:8: error: Name "prize" is not defined  [name-defined]`. */
 export const mypy: ToolReader = {
@@ -126,7 +135,14 @@ class MypyReader implements LineReader {
   /** `--pretty` breaks a message where the terminal ends, and shows the code below it. */
   #goesOn(line: string, text: string): Answer {
     const open = this.#open;
-    if (open !== null && !code.test(open.message) && text !== '' && line === text && open.lines < MOST_WRAPPED && !/^Found \d/.test(line)) {
+    if (
+      open !== null &&
+      !code.test(open.message) &&
+      text !== '' &&
+      line === text &&
+      open.lines < MOST_WRAPPED &&
+      !/^Found \d/.test(line)
+    ) {
       this.#open = { path: open.path, message: `${open.message} ${text}`, lines: open.lines + 1 };
       return 'hold';
     }

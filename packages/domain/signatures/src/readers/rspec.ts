@@ -8,7 +8,17 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
  */
 export const rspec: ToolReader = {
   tool: 'rspec',
-  opens: ['^Failures:', '^Pending:', ' (FAILED - ', '^rspec ', '^Failed examples:', '^An error occurred', ' examples, ', ' example, ', '^1) '],
+  opens: [
+    '^Failures:',
+    '^Pending:',
+    ' (FAILED - ',
+    '^rspec ',
+    '^Failed examples:',
+    '^An error occurred',
+    ' examples, ',
+    ' example, ',
+    '^1) ',
+  ],
   start: (report) => new RspecReader(report),
 };
 
@@ -56,7 +66,8 @@ class RspecReader implements LineReader {
 
   end(): void {
     this.#settleLoading(null);
-    for (const { name, error, file } of this.#failures) this.#report.failing(testKey({ file, path: [name], error }), name);
+    for (const { name, error, file } of this.#failures)
+      this.#report.failing(testKey({ file, path: [name], error }), name);
   }
 
   #heading(line: string): Answer | null {
@@ -68,10 +79,16 @@ class RspecReader implements LineReader {
       this.#part = 'commands';
       return 'open';
     }
-    const loading = /^An error occurred (?:while loading (\S.{0,400}?)\.(?: - .{0,200})?|in an? [`'](.{1,100})['`] hook\.)$/.exec(line);
+    const loading =
+      /^An error occurred (?:while loading (\S.{0,400}?)\.(?: - .{0,200})?|in an? [`'](.{1,100})['`] hook\.)$/.exec(
+        line,
+      );
     if (loading !== null) {
       this.#settleLoading(null);
-      this.#loading = { file: loading[1] === undefined ? (loading[2] as string) : this.#report.paths.short(loading[1]), seen: false };
+      this.#loading = {
+        file: loading[1] === undefined ? (loading[2] as string) : this.#report.paths.short(loading[1]),
+        seen: false,
+      };
       return 'open';
     }
     if (!counts.test(line)) return null;
@@ -87,7 +104,11 @@ class RspecReader implements LineReader {
       this.#several = false;
       if (this.#part === 'failures' && this.#failures.length < outputLimits.remembered) {
         const fixed = (found[2] as string).endsWith(' FIXED');
-        this.#open = { name: fixed ? (found[2] as string).slice(0, -6) : (found[2] as string), error: fixed ? 'fixed' : null, file: null };
+        this.#open = {
+          name: fixed ? (found[2] as string).slice(0, -6) : (found[2] as string),
+          error: fixed ? 'fixed' : null,
+          file: null,
+        };
         this.#failures.push(this.#open);
       }
       return 'taken';

@@ -5,7 +5,23 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
 /** `lib/cart.rb:2:3: W: Lint/UselessAssignment: Useless assignment to variable - prize.` */
 export const rubocop: ToolReader = {
   tool: 'rubocop',
-  opens: [': C: ', ': W: ', ': E: ', ': F: ', ': R: ', ': I: ', '^C:', '^W:', '^E:', '^F:', '^R:', '^== ', ': error: ', '^Inspecting ', ' inspected, '],
+  opens: [
+    ': C: ',
+    ': W: ',
+    ': E: ',
+    ': F: ',
+    ': R: ',
+    ': I: ',
+    '^C:',
+    '^W:',
+    '^E:',
+    '^F:',
+    '^R:',
+    '^== ',
+    ': error: ',
+    '^Inspecting ',
+    ' inspected, ',
+  ],
   start: (report) => new RubocopReader(report),
 };
 

@@ -5,7 +5,18 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
 /** rustc and clippy, in the long form and the short one, and what cargo says of a build. */
 export const rustc: ToolReader = {
   tool: 'rustc',
-  opens: ['^error[', '^error: ', '^warning: ', ': error[E', '.rs:', '^Compiling ', '^Checking ', '^Finished ', '^Some errors have', '^For more information about'],
+  opens: [
+    '^error[',
+    '^error: ',
+    '^warning: ',
+    ': error[E',
+    '.rs:',
+    '^Compiling ',
+    '^Checking ',
+    '^Finished ',
+    '^Some errors have',
+    '^For more information about',
+  ],
   start: (report) => new RustcReader(report),
 };
 
@@ -14,9 +25,11 @@ const short = /^(\S[^:]{0,300}\.rs):\d{1,7}:\d{1,7}: (error|warning|note|help)(?
 const place = /^\s{0,12}--> (\S.{0,400}?\.rs):\d{1,7}:\d{1,7}$/;
 const frame = /^\s{0,12}(?:\d{1,7} {1,6})?(?:\||=|:::|\.\.\.|\d{1,7} [-+] )/;
 const progress = /^(?:Compiling|Checking|Finished|Downloading|Downloaded|Blocking|Fresh|Dirty) /;
-const summary = /^(?:aborting due to|could not compile|build failed|\d{1,6} errors? emitted|could not document|`.{1,200}` \((?:lib|bin|test|example|bench).{0,100}\) generated)/;
+const summary =
+  /^(?:aborting due to|could not compile|build failed|\d{1,6} errors? emitted|could not document|`.{1,200}` \((?:lib|bin|test|example|bench).{0,100}\) generated)/;
 /** What rustc says without a code and cargo, npm or git never do. */
-const uncoded = /^(?:expected |unexpected |cannot find |unused |linking with |mismatched |this file contains|unknown start|unterminated|missing |no rules expected|unneeded |[a-z]{2,12} `[^`]{1,200}` is never )/;
+const uncoded =
+  /^(?:expected |unexpected |cannot find |unused |linking with |mismatched |this file contains|unknown start|unterminated|missing |no rules expected|unneeded |[a-z]{2,12} `[^`]{1,200}` is never )/;
 const service = /failed to (?:get|download|fetch|query)|registry|network|spurious|index|timed out/i;
 
 class RustcReader implements LineReader {
@@ -38,7 +51,11 @@ class RustcReader implements LineReader {
       if (progress.test(text)) this.#rust = true;
       return progress.test(text) ? 'taken' : 'pass';
     }
-    if (/^(?:Some errors have detailed explanations: |For more information about (?:an|this) error, try `rustc)/.test(text))
+    if (
+      /^(?:Some errors have detailed explanations: |For more information about (?:an|this) error, try `rustc)/.test(
+        text,
+      )
+    )
       return 'taken';
     const compact = short.exec(line);
     if (compact !== null) return this.#compact(compact);
@@ -61,7 +78,8 @@ class RustcReader implements LineReader {
     const message = said as string;
     if (summary.test(message)) return 'taken';
     if (code === undefined && !this.#rust && (level === 'warning' || !uncoded.test(message))) return 'pass';
-    if (level === 'error' && (service.test(message) || /test failed, to rerun|targets? failed/.test(message))) return 'pass';
+    if (level === 'error' && (service.test(message) || /test failed, to rerun|targets? failed/.test(message)))
+      return 'pass';
     if (code !== undefined) this.#rust = true;
     this.#open = { code, message, error: level === 'error' };
     this.#linking = message.startsWith('linking with');

@@ -4,7 +4,7 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
 /** `In bin/a.sh line 2:` with its rules below, or `bin/a.sh:2:6: note: ... [SC2086]`. */
 export const shellcheck: ToolReader = {
   tool: 'shellcheck',
-  opens: ['-- SC', '-^ SC', ' [SC', '^In ', '^https://www.shellcheck.net/wiki/'],
+  opens: ['-- SC', '-^ SC', ' [SC', '^In ', '^Did you mean:', '^https://www.shellcheck.net/wiki/'],
   start: (report) => new ShellcheckReader(report),
 };
 
@@ -17,6 +17,8 @@ const variable = /^([A-Za-z_]\w{0,100}) (?:appears unused|is referenced but not 
 class ShellcheckReader implements LineReader {
   readonly #report: Report;
   #file: string | null = null;
+  /** The script's own lines come: one below a heading, a block below a proposal. */
+  #script: 'line' | 'block' | null = null;
 
   constructor(report: Report) {
     this.#report = report;
@@ -26,8 +28,18 @@ class ShellcheckReader implements LineReader {
     const file = heading.exec(line)?.[1];
     if (file !== undefined) {
       this.#file = this.#report.paths.short(file);
+      this.#script = 'line';
       return 'hold';
     }
+    if (text === 'Did you mean:') {
+      this.#script = 'block';
+      return 'hold';
+    }
+    if (this.#script !== null && text !== '') {
+      if (this.#script === 'line') this.#script = null;
+      return this.#script === null ? 'taken' : 'hold';
+    }
+    this.#script = null;
     const found = below.exec(text);
     if (found !== null) {
       this.#broken(this.#file, found[1] as string, found[2] as string, text);
@@ -38,7 +50,6 @@ class ShellcheckReader implements LineReader {
       this.#broken(this.#report.paths.short(compact[1] as string), compact[3] as string, compact[2] as string, text);
       return 'taken';
     }
-    // The line of the script stands right below its heading.
     if (text.startsWith('https://www.shellcheck.net/wiki/')) return 'taken';
     return 'pass';
   }

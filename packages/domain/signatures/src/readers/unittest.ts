@@ -12,7 +12,8 @@ export const unittest: ToolReader = {
 
 const ruler = /^={70}$/;
 const heading = /^(FAIL|ERROR|UNEXPECTED SUCCESS): (\S{1,300}) \(([\w.<>]{1,300})\)(?: (.{1,300}))?$/;
-const verbose = /^(\S{1,300}) \(([\w.<>]{1,300})\)(?: ((?:\[|\().{1,300}))? \.\.\. (FAIL|ERROR|Fatal Python error: .{1,60})$/;
+const verbose =
+  /^(\S{1,300}) \(([\w.<>]{1,300})\)(?: ((?:\[|\().{1,300}))? \.\.\. (FAIL|ERROR|Fatal Python error: .{1,60})$/;
 const raised = /^((?:[A-Za-z_]\w{0,80}\.){0,10})([A-Za-z_]\w{0,80})(?::|$)/;
 
 class UnittestReader implements LineReader {
