@@ -22,7 +22,7 @@ export const dotnet: ToolReader = {
 };
 
 const compiled =
-  /^(?:(\S.{0,400}?)\(\d{1,7}(?:,\d{1,7}){0,3}\)|(\S.{0,400}?\.(?:csproj|fsproj|vbproj|sln|slnx))|MSBUILD ?|CSC ?) ?: (error) ([A-Z]{2,10}\d{1,6}): (.*)$/;
+  /^(?:(\S.{0,400}?\.(?:cs|fs|fsx|vb|cshtml|razor|xaml|targets|props))\(\d{1,7}(?:,\d{1,7}){0,3}\)|(\S.{0,400}?\.(?:csproj|fsproj|vbproj|sln|slnx))|MSBUILD ?|CSC ?) ?: (error) ([A-Z]{2,10}\d{1,6}): (.*)$/;
 const failed = /^[Ff]ailed (\S.{0,500}?)(?: \[<?[\d.,:hms ]{1,24}\]| \([\d.,:hms ]{1,24}\))$/;
 const xunit = /^\[xUnit\.net [\d:.]{1,20}\] {1,12}(\S.{0,500}) \[FAIL\]$/;
 const raised = /^(?:[A-Za-z_]\w{0,80}\.){0,12}([A-Z]\w{0,100}(?:Exception|Error))\b ?:/;

@@ -81,7 +81,7 @@ class GccReader implements LineReader {
 
   #linker(line: string, text: string): Answer | null {
     const symbol = undefinedReference.exec(line)?.[1] ?? undefinedSymbol.exec(line)?.[1];
-    const file = linked.exec(line)?.[1];
+    const file = linked.exec(line)?.[1] ?? null;
     if (symbol !== undefined) return this.#failing(ruleKey({ file, rule: 'undefined reference', symbol }), text);
     const twice = defined.exec(line)?.[1];
     if (twice !== undefined) return this.#failing(ruleKey({ file, rule: 'multiple definition', symbol: twice }), text);

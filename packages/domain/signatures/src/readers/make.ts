@@ -56,7 +56,7 @@ class MakeReader implements LineReader {
 
   #target(found: RegExpExecArray, text: string): Answer {
     const level = Number(found[1] ?? 0);
-    const file = this.#folders.at(-1);
+    const file = this.#folders.at(-1) ?? null;
     if (found[2] === undefined) {
       const said = (found[4] as string).replace(/ {1,2}Stop\.$/, '');
       if (/^Waiting for unfinished jobs|^Deleting file/.test(said)) return 'taken';

@@ -145,7 +145,7 @@ class MavenReader implements LineReader {
       this.#report.wrapping(testKey({ path: [`${plugin}:${name}`] }), text);
       return 'taken';
     }
-    if (around.test(said) || /^\s/.test(said)) return 'taken';
+    if (/^\S{1,400}\([\w.$]{1,300}\) {1,2}(?:Time elapsed: |skipped$)/.test(said) || around.test(said) || /^\s/.test(said)) return 'taken';
     const pom = /^(?:Non-readable|Malformed|Non-parseable) POM (\S{1,400}?):? /.exec(said);
     if (pom !== null) {
       this.#report.failing(
