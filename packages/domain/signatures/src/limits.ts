@@ -12,6 +12,8 @@ export const outputLimits = {
   messageChars: 500,
   /** Lines that are remembered as read, so that one that is said again and again is masked once. */
   remembered: 4_096,
+  /** Programs side by side, told apart by what stands before their lines. */
+  lanes: 64,
   /** Lines that a reader may hold in a row; then it has to be woken again. */
   heldLines: 1_000,
   /** Characters of a value in a document (XML, JSON) that are kept. */

@@ -7,6 +7,8 @@ import type { Failure } from './reader.ts';
 /** What the masking reader found by the end of the output. */
 export interface MaskedFound {
   readonly failures: Failure[];
+  /** Lines that may be about a failure: they count only where nothing better was found in the whole output. */
+  readonly loose: Failure[];
   /** Nothing but a service, a network or a program that the gate needs was the matter. */
   readonly infrastructure: boolean;
 }
@@ -52,7 +54,6 @@ export class MaskingReader {
   #read(line: string): void {
     const text = line.trimStart();
     if (kind.lintPath.test(line)) this.#file = maskMessage(line);
-    if (!kind.worthReading.test(text)) return;
     const indent = line.length - text.length;
     if (this.#heading(text, indent) || this.#place(text)) return;
     const verdict = kind.testVerdict(text);
@@ -72,9 +73,9 @@ export class MaskingReader {
   }
 
   end(): MaskedFound {
-    const keys = this.#keys.size > 0 ? this.#keys : this.#loose;
     return {
-      failures: keys.failures(),
+      failures: this.#keys.failures(),
+      loose: this.#loose.failures(),
       infrastructure: this.#infrastructure > 0 && this.#ownFailures === 0,
     };
   }

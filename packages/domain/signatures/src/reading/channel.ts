@@ -1,21 +1,19 @@
 import { type DocumentReader, documentFormats } from '../documents/index.ts';
 import { outputLimits } from '../limits.ts';
-import { cleanLine, cleanPiece, LineSplitter } from '../lines.ts';
+import { LineSplitter, plainText } from '../lines.ts';
 import { toolReaders } from '../readers/index.ts';
 import { createMaskingReader, type MaskedFound } from '../readers/masking.ts';
 import type { Answer, Failure, Paths, Report } from '../readers/reader.ts';
 import type { SignatureRules } from '../rules.ts';
 import { KeySet } from './key-set.ts';
-import type { Divided, Sessions, Started } from './sessions.ts';
-import { WordIndex } from './word-index.ts';
-
-const words = new WordIndex(toolReaders.map((reader) => reader.opens));
+import { BRACE, LESS_THAN, type Line, meansNothing, readLine } from './line-source.ts';
+import type { Unprefixed } from './prefixes.ts';
+import { type Divided, Sessions, type Started } from './sessions.ts';
 
 /** What a user's rules are called where a tool's name is expected. */
 const RULES = 'rules';
 const MASKING = 'masking';
-const LESS_THAN = 0x3c;
-const BRACE = 0x7b;
+const GREATER_THAN = 0x3e;
 
 /** A package manager starts the next script: no session is open after it. */
 const boundary = /^> \S{1,214}@\S{1,64} \S{1,100}$/;
@@ -25,7 +23,7 @@ export interface ChannelFound {
   readonly byTool: readonly { readonly tool: string; readonly failures: Failure[] }[];
   /** What wrappers said of a failure inside them. */
   readonly wrapping: readonly { readonly tool: string; readonly failures: Failure[] }[];
-  readonly masked: MaskedFound;
+  readonly masked: readonly MaskedFound[];
   /** Nothing but blanks was said. */
   readonly silent: boolean;
 }
@@ -49,6 +47,9 @@ export interface Surroundings {
 
 /** One stream of output: splits it into lines and asks the readers as their contract says. */
 export class Channel implements Divided {
+  readonly #surroundings: Surroundings;
+  readonly #lanes = new Map<string, { channel: Channel; workspace: string | null }>();
+  #prefix: Unprefixed | null = null;
   readonly #paths: Paths;
   readonly #sessions: Sessions;
   readonly #rules: SignatureRules | null;
@@ -69,13 +70,16 @@ export class Channel implements Divided {
   /** What a document was told before it was recognised. */
   #undecided = '';
   readonly #lines = new LineSplitter(
-    (raw) => this.#read(cleanLine(raw)),
+    (raw) => this.#take(raw),
     (raw) => {
-      if (this.#document !== null) this.#tell(this.#document, cleanPiece(raw));
+      if (this.#document !== null) this.#tell(this.#document, plainText(raw));
     },
+    (text, from, to) => this.#skips(text, from, to),
   );
 
-  constructor({ paths, sessions, rules, watch }: Surroundings) {
+  constructor(surroundings: Surroundings) {
+    const { paths, sessions, rules, watch } = surroundings;
+    this.#surroundings = surroundings;
     this.#paths = paths;
     this.#sessions = sessions;
     this.#rules = rules ?? null;
@@ -89,17 +93,20 @@ export class Channel implements Divided {
 
   end(): ChannelFound {
     this.#lines.end();
-    for (const line of this.#undecided.split('\n')) this.#line(line.slice(0, outputLimits.lineChars));
+    this.#replay(this.#undecided);
     this.#endDocument(this.#document);
     for (const started of this.#started) started?.reader.end?.();
     this.#tellWatcher('', null);
-    const byTool = [...this.#keys].map(([tool, keys]) => ({ tool, failures: keys.failures() }));
     this.divide();
+    const lanes = [...this.#lanes.values()].map(({ channel, workspace }) => inWorkspace(channel.end(), workspace));
+    const ofTools = (sets: ReadonlyMap<string, KeySet>) =>
+      [...sets].map(([tool, keys]) => ({ tool, failures: keys.failures() }));
+    const byTool = ofTools(this.#keys);
     return {
-      byTool,
-      wrapping: [...this.#wrapping].map(([tool, keys]) => ({ tool, failures: keys.failures() })),
-      masked: this.#before.end(),
-      silent: this.#silent,
+      byTool: [...byTool, ...lanes.flatMap((lane) => lane.byTool)],
+      wrapping: [...ofTools(this.#wrapping), ...lanes.flatMap((lane) => lane.wrapping)],
+      masked: [this.#before.end(), ...lanes.flatMap((lane) => lane.masked)],
+      silent: this.#silent && lanes.every((lane) => lane.silent),
     };
   }
 
@@ -121,10 +128,38 @@ export class Channel implements Divided {
     this.#noise = createMaskingReader();
   }
 
-  #read(line: string): void {
-    if (this.#document === null) this.#document = this.#documentFrom(line);
+  /** Nobody waits for the line, and it wakes nobody. */
+  #skips(text: string, from: number, to: number): boolean {
+    if (this.#document !== null || this.#holder !== null || this.#sessions.open !== null) return false;
+    if (this.#watch !== null || this.#rules !== null || !meansNothing(text, from, to)) return false;
+    this.#silent &&= text.slice(from, to).trim() === '';
+    return true;
+  }
+
+  #take(raw: string): void {
+    this.#prefix = null;
+    const line = readLine(raw, (prefix) => {
+      this.#prefix = prefix;
+    });
+    const lane = this.#prefix === null ? this : this.#laneOf(this.#prefix);
+    lane.#read(line);
+  }
+
+  /** Programs that run side by side each have their own lines, sessions and documents. */
+  #laneOf({ lane, workspace }: Unprefixed): Channel {
+    if (lane === null) return this;
+    const known = this.#lanes.get(lane)?.channel;
+    if (known !== undefined) return known;
+    if (this.#lanes.size >= outputLimits.lanes) return this;
+    const channel = new Channel({ ...this.#surroundings, sessions: new Sessions() });
+    this.#lanes.set(lane, { channel, workspace });
+    return channel;
+  }
+
+  #read(line: Line): void {
+    if (this.#document === null) this.#document = this.#documentFrom(line.line);
     if (this.#document === null) this.#line(line);
-    else this.#tell(this.#document, `${line}\n`);
+    else this.#tell(this.#document, `${line.line}\n`);
   }
 
   #documentFrom(line: string): DocumentReader | null {
@@ -146,7 +181,7 @@ export class Channel implements Divided {
     if (state === 'reading') return;
     this.#document = null;
     if (state === 'done') this.#endDocument(document);
-    else for (const line of `${before}${piece}`.split('\n')) this.#line(line.slice(0, outputLimits.lineChars));
+    else this.#replay(`${before}${piece}`);
   }
 
   #endDocument(document: DocumentReader | null): void {
@@ -155,17 +190,22 @@ export class Channel implements Divided {
     this.#silent = false;
   }
 
-  #line(line: string): void {
+  #replay(text: string): void {
+    for (const line of text.split('\n')) this.#line(readLine(line.slice(0, outputLimits.lineChars), () => {}));
+  }
+
+  #line(read: Line): void {
+    const { line, text } = read;
     if (line === '') {
-      this.#owner(line, line);
+      this.#owner(line, text);
       return;
     }
     this.#silent = false;
-    const text = line.trimStart();
-    if (text.length === line.length && boundary.test(line)) this.#sessions.boundary();
-    const reader = this.#byRule(line) ?? (this.#owner(line, text) ?? this.#wake(line, text))?.tool ?? null;
-    if (reader === null) this.#unclaimed(line);
-    this.#tellWatcher(line, reader ?? (this.#sessions.open === null ? MASKING : null));
+    if (text.length === line.length && line.charCodeAt(0) === GREATER_THAN && boundary.test(line))
+      this.#sessions.boundary();
+    const reader = this.#byRule(line) ?? (this.#owner(line, text) ?? this.#wake(read))?.tool ?? null;
+    if (reader === null && read.isWorthReading) this.#unclaimed(line);
+    if (this.#watch !== null) this.#tellWatcher(line, reader ?? (this.#sessions.open === null ? MASKING : null));
   }
 
   /** A user's rule comes before every tool. */
@@ -180,13 +220,12 @@ export class Channel implements Divided {
     const holder = this.#holder;
     if (holder !== null && this.#ask(holder, line, text)) return holder;
     const session = this.#sessions.open;
-    const own = session !== null && session !== holder && this.#started.includes(session);
-    return own && this.#ask(session, line, text) ? session : null;
+    if (session === null || session === holder || session.channel !== this) return null;
+    return this.#ask(session, line, text) ? session : null;
   }
 
-  #wake(line: string, text: string): Started | null {
-    if (!words.find(text)) return null;
-    const { low, high } = words;
+  #wake({ line, text, low, high }: Line): Started | null {
+    if ((low | high) === 0) return null;
     return this.#woken(low, 0, line, text) ?? this.#woken(high, 32, line, text);
   }
 
@@ -203,6 +242,7 @@ export class Channel implements Divided {
     const tool = toolReaders[at];
     if (tool === undefined) throw new Error(`there is no reader ${at}`);
     const started: Started = {
+      channel: this,
       tool: tool.tool,
       reader: tool.start(this.#reportOf(tool.tool)),
       keys: () => this.#keys.get(tool.tool)?.size ?? 0,
@@ -249,4 +289,17 @@ export class Channel implements Divided {
     const inSession = this.#sessions.open !== null;
     this.#watch({ line, reader: reader ?? fresh[0]?.reader ?? null, keys: fresh.map(({ key }) => key), inSession });
   }
+}
+
+/** A package's name stands before its keys: packages have tests and files of one name. */
+function inWorkspace(found: ChannelFound, workspace: string | null): ChannelFound {
+  if (workspace === null) return found;
+  const named = (failures: readonly Failure[]): Failure[] =>
+    failures.map(({ key, message }) => ({ key: `${workspace} > ${key}`, message: message ?? key }));
+  return {
+    ...found,
+    byTool: found.byTool.map(({ tool, failures }) => ({ tool, failures: named(failures) })),
+    wrapping: found.wrapping.map(({ tool, failures }) => ({ tool, failures: named(failures) })),
+    masked: found.masked.map((masked) => ({ ...masked, failures: named(masked.failures), loose: named(masked.loose) })),
+  };
 }

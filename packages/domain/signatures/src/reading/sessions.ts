@@ -3,6 +3,7 @@ import type { Answer, LineReader } from '../readers/reader.ts';
 /** A tool's reader at work on one channel. */
 export interface Started {
   readonly tool: string;
+  readonly channel: Divided;
   readonly reader: LineReader;
   /** How many failing items the tool has named on this channel. */
   keys(): number;

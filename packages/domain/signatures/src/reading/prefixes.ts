@@ -1,0 +1,92 @@
+/** What CI systems and programs that run several others put before each line. */
+
+const stamp = String.raw`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?`;
+/** Job and step of a downloaded log, with tabs between. */
+const columns = new RegExp(String.raw`^[^\t]{1,120}\t[^\t]{1,120}\t(?=${stamp} )`);
+/** By the character they begin with. */
+const digit = [new RegExp(String.raw`^${stamp}(?: \d\d[OE]\+?)?[ \t]?`), /^\d\d:\d\d:\d\d(?:[.,]\d{1,9})?[ \t]{1,2}/];
+const bracket = [
+  new RegExp(String.raw`^\[${stamp}\][ \t]?`),
+  /^\[\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\](?:[WEi]: {0,9}| ?: {0,9})?(?:\[Step \d{1,3}\/\d{1,3}\])?[ \t]/,
+  /^\[Pipeline\] /,
+];
+const hash = [
+  /^#\d{1,4} \d{1,6}\.\d{1,4} /,
+  /^##\[(?:error|warning|group|endgroup|section|debug|command)\]/,
+  /^##vso\[task\.logissue type=error[^\]]{0,400}\]/,
+];
+const colon = [/^::(?:group|endgroup|debug|notice)\b[^:]{0,200}::/];
+const letter = [
+  /^section_(?:start|end):\d{1,12}:[\w.-]{0,120}(?:\[[^\]]{0,80}\])?/,
+  /^travis_(?:fold|time):[\w:.,=-]{0,200}/,
+];
+
+function ciPrefixes(line: string): readonly RegExp[] {
+  const first = line.charCodeAt(0);
+  if (first >= 0x30 && first <= 0x39) return digit;
+  if (first === 0x5b) return bracket;
+  if (first === 0x23) return hash;
+  if (first === 0x3a) return colon;
+  return first === 0x73 || first === 0x74 ? letter : [];
+}
+
+const annotation = /^::error(?: ([^:]{0,400}))?::/;
+
+const scripts = 'test,build,lint,check,typecheck,type-check,types,format,ci,e2e,unit,verify,compile,validate'.split(
+  ',',
+);
+const script = `(?:${scripts.join('|')})`;
+/** turbo and others write `package:script: `, pnpm `folder script: `: the package tells what fails. */
+const turbo = new RegExp(String.raw`^(@?[a-z][\w./-]{0,100}):${script}[\w:.-]{0,40}?: `);
+const pnpm = new RegExp(
+  String.raw`^(?!error |warning |npm |make )([a-z@.][\w@./-]{0,100}) ${script}[\w:.-]{0,40}?(?:: |\$ )`,
+);
+/** docker compose and foreman write `service | `, concurrently and yarn `[name] ` or `[name]: `. */
+const barred = /^([A-Za-z][\w.-]{1,60}) {0,40}\| /;
+const bracketed = /^\[(?!error|warn|info|debug|fatal|fail|trace|notice|log)(\d{1,2}|@?[a-z][\w@./-]{0,60})\]:? /;
+const MOST_LANE_CHARS = 160;
+
+/** Words of which one stands in every line that may have a prefix. */
+export const prefixWords: readonly string[] = [
+  ...Array.from({ length: 10 }, (_, digit) => `^${digit}`),
+  ...['^[', '^#', '^::', '^section_', '^travis_', '| ', 'Z '],
+  ...scripts.flatMap((name) => [`:${name}`, ` ${name}:`, ` ${name}$`]),
+];
+
+export interface Unprefixed {
+  readonly line: string;
+  /** The program of several whose line it is; `null` = there is one only. */
+  readonly lane: string | null;
+  /** The package that it works on, for the keys. */
+  readonly workspace: string | null;
+}
+
+function laneOf(line: string): [RegExpExecArray | null, boolean] {
+  const first = line.charCodeAt(0);
+  if (first === 0x5b) return [bracketed.exec(line), false];
+  const bar = line.indexOf('| ');
+  if (bar > 0 && bar < MOST_LANE_CHARS) {
+    const found = barred.exec(line);
+    if (found !== null) return [found, false];
+  }
+  const colon = line.indexOf(': ');
+  const isShort = (colon > 0 && colon < MOST_LANE_CHARS) || line.lastIndexOf('$ ', MOST_LANE_CHARS) > 0;
+  return [isShort ? (turbo.exec(line) ?? pnpm.exec(line)) : null, true];
+}
+
+export function withoutPrefix(line: string): Unprefixed {
+  let rest = line.includes('\t') ? line.replace(columns, '') : line;
+  // A time may be followed by a marker, and the other way round.
+  for (let round = 0; round < 2; round += 1) for (const prefix of ciPrefixes(rest)) rest = rest.replace(prefix, '');
+  const annotated = rest.startsWith('::error') ? annotation.exec(rest) : null;
+  if (annotated !== null) {
+    const file = /file=([^,]{1,300})/.exec(annotated[1] ?? '')?.[1];
+    rest = `${file === undefined ? '' : `${file}: `}error: ${rest.slice(annotated[0].length)}`;
+  }
+  const [found, isWorkspace] = laneOf(rest);
+  if (found !== null) {
+    const [whole, name] = found;
+    return { line: rest.slice(whole.length), lane: whole, workspace: isWorkspace ? (name as string) : null };
+  }
+  return { line: rest, lane: null, workspace: null };
+}
