@@ -146,7 +146,7 @@ class CargoReader implements LineReader {
       return 'taken';
     }
     if (/^error: \d{1,6} targets? failed:$/.test(text) || /^`-[^`]{1,200}`$/.test(text)) return 'taken';
-    if (/^test result: /.test(text)) {
+    if (text.startsWith('test result: ')) {
       this.#within = false;
       return 'close';
     }

@@ -57,7 +57,7 @@ class CtestReader implements LineReader {
       return 'taken';
     }
     this.#listing = null;
-    return /^Errors while running CTest/.test(text) ? 'close' : 'leave';
+    return text.startsWith('Errors while running CTest') ? 'close' : 'leave';
   }
 
   #fails(name: string, status: string, line: string): void {

@@ -17,6 +17,7 @@ export const dotnet: ToolReader = {
     '^Starting test execution',
     '^Test Run Failed',
     '^MSBUILD : error',
+    '^Build FAILED',
   ],
   start: (report) => new DotnetReader(report),
 };
@@ -52,8 +53,9 @@ class DotnetReader implements LineReader {
       this.#message = true;
       return 'hold';
     }
+    if (text === 'Build FAILED.') return 'taken';
     if (/^(?:Failed! {1,3}-|Passed! {1,3}-|Test Run Failed)/.test(text)) return 'close';
-    return /^Starting test execution/.test(text) ? 'open' : 'pass';
+    return text.startsWith('Starting test execution') ? 'open' : 'pass';
   }
 
   end(): void {

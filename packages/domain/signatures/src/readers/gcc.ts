@@ -122,7 +122,7 @@ class GccReader implements LineReader {
   #macLinker(text: string): Answer {
     const symbol = /^"_?(.{1,400})", referenced from:$/.exec(text)?.[1];
     if (symbol !== undefined) this.#report.failing(ruleKey({ rule: 'undefined reference', symbol }), text);
-    else if (/^ld: /.test(text) || text === '') {
+    else if (text.startsWith('ld: ') || text === '') {
       this.#architecture = false;
       return text === '' ? 'pass' : 'taken';
     }

@@ -77,7 +77,7 @@ class Package {
 }
 
 function kindOf(what: string, message: string): string {
-  if (/^test timed out after /.test(message)) return 'timeout';
+  if (message.startsWith('test timed out after ')) return 'timeout';
   if (/deadlock/.test(message)) return 'deadlock';
   return what;
 }
@@ -112,7 +112,7 @@ class GoReader implements LineReader {
     }
     if (crash.test(line)) return this.#crash(line);
     if (!this.#plain.take(line)) return 'pass';
-    if (text === 'FAIL' || text === 'PASS' || /^exit status/.test(text)) return this.#said ? 'taken' : 'pass';
+    if (text === 'FAIL' || text === 'PASS' || text.startsWith('exit status')) return this.#said ? 'taken' : 'pass';
     this.#said = true;
     return 'adopt';
   }

@@ -72,7 +72,7 @@ class MavenReader implements LineReader {
   }
 
   #failing(said: string, line: string): Answer {
-    if (/^Tests run: /.test(said)) return 'adopt';
+    if (said.startsWith('Tests run: ')) return 'adopt';
     const old = inBrackets.exec(said);
     // A class that could not be set up is named alone.
     this.#test = { path: old === null ? split(said) : [old[2] as string, old[1] as string], line };
@@ -145,7 +145,12 @@ class MavenReader implements LineReader {
       this.#report.wrapping(testKey({ path: [`${plugin}:${name}`] }), text);
       return 'taken';
     }
-    if (/^\S{1,400}\([\w.$]{1,300}\) {1,2}(?:Time elapsed: |skipped$)/.test(said) || around.test(said) || /^\s/.test(said)) return 'taken';
+    if (
+      /^\S{1,400}\([\w.$]{1,300}\) {1,2}(?:Time elapsed: |skipped$)/.test(said) ||
+      around.test(said) ||
+      /^\s/.test(said)
+    )
+      return 'taken';
     const pom = /^(?:Non-readable|Malformed|Non-parseable) POM (\S{1,400}?):? /.exec(said);
     if (pom !== null) {
       this.#report.failing(

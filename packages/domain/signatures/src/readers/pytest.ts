@@ -123,7 +123,7 @@ class PytestReader implements LineReader {
       this.#section = new PytestSection(title);
       if (this.#sections.length < outputLimits.remembered) this.#sections.push(this.#section);
     } else this.#section?.take(line, text);
-    if (/^rootdir: \//.test(line)) this.#report.paths.root(line.slice(9));
+    if (line.startsWith('rootdir: /')) this.#report.paths.root(line.slice(9));
     return 'taken';
   }
 
@@ -215,7 +215,7 @@ class PytestReader implements LineReader {
     if (frame === null) return /^(?:Current thread|Thread) 0x/.test(text);
     const [, file, name] = frame as unknown as [string, string, string];
     if (/[\\/]_pytest[\\/]/.test(file)) crash.found = crash.found || this.#last !== null;
-    else if (/^test/.test(name) && !crash.found) {
+    else if (name.startsWith('test') && !crash.found) {
       const path = crash.running !== null ? this.#path(crash.running) : [this.#report.paths.short(file), name];
       this.#items.set(path.join('::'), { path, kind: 'FAILED', error: crash.error, line: crash.error });
       crash.found = true;
@@ -252,7 +252,7 @@ class PytestReader implements LineReader {
   }
 
   #joinTo(section: PytestSection, kind: string): void {
-    const file = section.file === null ? null : this.#report.paths.short(section.file);
+    const file = section.file === null ? null : this.#report.paths.short(this.#belowRoot(section.file));
     const wanted = section.collecting ? [this.#report.paths.short(section.name)] : section.names();
     const same = (item: Item): boolean =>
       (section.collecting ? item.path.length === 1 : item.path.length > 1) &&

@@ -10,7 +10,7 @@ const pylintLike = /^(\S[^:]{0,300}\.pyi?):\d{1,7}: \[([A-Z]{1,5}\d{3,4})\] (.*)
 const asRuff = (rule: string, message: string): boolean =>
   /^\[\*\] |`/.test(message) ||
   !/^[A-Z]{1,5}\d/.test(rule) ||
-  (/^[EWF]\d/.test(rule) && !/^E9/.test(rule) && /^[A-Z]/.test(message));
+  (/^[EWF]\d/.test(rule) && !rule.startsWith('E9') && /^[A-Z]/.test(message));
 
 const keyOf = (report: Report, path: string, rule: string, message: string): string => {
   const said = message.replace(/^\[\*\] /, '');
@@ -35,15 +35,59 @@ export const flake8: ToolReader = {
 
 export const ruff: ToolReader = {
   tool: 'ruff',
-  opens: ['.py:', '.pyi:', '.ipynb:', '^--> ', '^Would reformat: ', ' [*] ', '^invalid-syntax'],
+  // The full form begins with the rule alone; the first one may be of any family, the rest is read on from it.
+  opens: [
+    ...['.py:', '.pyi:', '.ipynb:', '^Would reformat: ', ' [*] ', '^invalid-syntax'],
+    ...[
+      '^F4',
+      '^F5',
+      '^F6',
+      '^F8',
+      '^E1',
+      '^E2',
+      '^E3',
+      '^E4',
+      '^E5',
+      '^E7',
+      '^E9',
+      '^W2',
+      '^W6',
+      '^I00',
+      '^UP0',
+      '^B0',
+      '^B9',
+    ],
+    ...[
+      '^C4',
+      '^C90',
+      '^SIM',
+      '^RUF',
+      '^PL',
+      '^S1',
+      '^S3',
+      '^S6',
+      '^D1',
+      '^D2',
+      '^D4',
+      '^ANN',
+      '^N8',
+      '^T20',
+      '^PT',
+      '^ARG',
+      '^RET',
+    ],
+  ],
   start: (report) => new RuffReader(report),
 };
 
 const heading = /^(?:error\[)?([A-Z]{1,5}\d{3,4}|invalid-syntax)\]?:? (.*)$/;
 
+const codeBelow = /^\s{0,12}(?:\d{1,7} {1,6})?(?:\||=|\.\.\.)|^help: |^\s{0,12}\d{1,7} [-+] /;
+
 class RuffReader implements LineReader {
   readonly #report: Report;
   #rule: { name: string; message: string } | null = null;
+  #below = false;
 
   constructor(report: Report) {
     this.#report = report;
@@ -54,7 +98,8 @@ class RuffReader implements LineReader {
     if (found !== null) {
       if (!asRuff(found[2] as string, found[3] as string)) return 'pass';
       this.#report.failing(keyOf(this.#report, found[1] as string, found[2] as string, found[3] as string), line);
-      return 'taken';
+      this.#below = true;
+      return 'hold';
     }
     const pending = this.#rule;
     this.#rule = null;
@@ -63,16 +108,22 @@ class RuffReader implements LineReader {
         keyOf(this.#report, text.slice(4), pending.name, pending.message),
         `${pending.name} ${pending.message}`,
       );
-      return 'taken';
+      this.#below = true;
+      return 'hold';
     }
     if (line.startsWith('Would reformat: ')) {
       this.#report.failing(ruleKey({ file: this.#report.paths.short(line.slice(16)), rule: 'format' }), line);
       return 'taken';
     }
     const rule = heading.exec(line);
-    if (rule === null) return 'pass';
-    this.#rule = { name: rule[1] as string, message: rule[2] as string };
-    return 'hold';
+    if (rule !== null) {
+      this.#rule = { name: rule[1] as string, message: rule[2] as string };
+      return 'hold';
+    }
+    // The code below, what helps, and the blank line before the next rule.
+    if (this.#below && (text === '' || codeBelow.test(line))) return 'hold';
+    this.#below = false;
+    return 'pass';
   }
 }
 
