@@ -80,7 +80,7 @@ class PhpunitReader implements LineReader {
     const within = shown.exec(line)?.[2];
     if (within !== undefined && this.#own) {
       const names = within.split('\\');
-      this.#class = /Test$/.test(names.at(-1) ?? '') ? within : `${within}Test`;
+      this.#class = (names.at(-1) ?? '').endsWith('Test') ? within : `${within}Test`;
       return 'taken';
     }
     const box = this.#class === null ? null : /^ {1,3}([✘✔↩∅☢⚠]) (\S.{0,600})$/.exec(line);
