@@ -71,8 +71,13 @@ class RspecReader implements LineReader {
   }
 
   #heading(line: string): Answer | null {
-    if (line === 'Failures:' || line.startsWith('Pending: (')) {
-      this.#part = line === 'Failures:' ? 'failures' : 'pending';
+    if (line === 'Failures:') {
+      this.#part = 'failures';
+      // Jasmine heads its list in the same way; the first item tells whose it is.
+      return 'pass';
+    }
+    if (line.startsWith('Pending: (')) {
+      this.#part = 'pending';
       return 'adopt';
     }
     if (line === 'Failed examples:') {
@@ -111,7 +116,7 @@ class RspecReader implements LineReader {
         };
         this.#failures.push(this.#open);
       }
-      return 'taken';
+      return 'adopt';
     }
     if (/^Got \d{1,6} (?:failures?|other errors?)/.test(text)) this.#several = true;
     const open = this.#open;
