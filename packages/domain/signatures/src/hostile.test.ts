@@ -4,7 +4,7 @@ import { createOutputReader, outputLimits, readAttempt, readOutput, SIGNATURE_VE
 
 const keys = (output: string | Uint8Array) =>
   readOutput({ output, exitCode: 1 }).failures.map((failure) => failure.key);
-const failing = ['✖ adds (3ms)', 'error: broken', 'TypeError: x is undefined', '--- FAIL: TestAdd (0.01s)'];
+const failing = ['✖ adds (3ms)', 'error: broken', 'TypeError: x is undefined', 'fatal: no such ref'];
 
 /** Lines that say nothing about a failure, with what real tools put around. */
 const noise = fc.oneof(

@@ -10,6 +10,8 @@ export class LineSplitter {
   readonly #onMore: (piece: string) => void;
   readonly #skips: (text: string, from: number, to: number) => boolean;
   #pending = '';
+  /** The chunk before ended with a carriage return. */
+  #returned = false;
   /** The line at hand was given already; what comes up to its end are further pieces. */
   #given = false;
 
@@ -36,7 +38,7 @@ export class LineSplitter {
 
   #take(chunk: string): void {
     // A carriage return starts the line anew on a terminal; in a log what it overwrote is a line of its own.
-    const text = chunk.includes('\r') ? chunk.replaceAll('\r', '\n') : chunk;
+    const text = this.#returned || chunk.includes('\r') ? this.#returns(chunk) : chunk;
     let from = 0;
     for (let to = text.indexOf('\n'); to !== -1; to = text.indexOf('\n', from)) {
       if (this.#pending === '' && !this.#given && to - from <= outputLimits.lineChars && this.#skips(text, from, to)) {
@@ -52,6 +54,14 @@ export class LineSplitter {
       from = to + 1;
     }
     if (from < text.length) this.#piece(text, from, text.length);
+  }
+
+  /** CRLF ends one line, also where a chunk ends between the two. */
+  #returns(chunk: string): string {
+    if (chunk === '') return chunk;
+    const text = this.#returned && chunk.startsWith('\n') ? chunk.slice(1) : chunk;
+    this.#returned = chunk.endsWith('\r');
+    return text.replaceAll(/\r{1,100}\n?/g, '\n');
   }
 
   #piece(text: string, from: number, to: number): void {

@@ -79,6 +79,9 @@ const places: readonly Rule[] = [
   [/\b(line|column|col|row)[ :]{1,2}\d+/gi, '$1 <n>'],
 ];
 
+/** `row 10` in a test's name says which row. */
+const placesInNames: readonly Rule[] = places.slice(0, 2);
+
 const durations: readonly Rule[] = [
   [/\b\d+(?:\.\d+)?\s?(?:ns|[µu]s|ms|m?sec(?:ond)?s?|milliseconds?|s|min(?:ute)?s?|hours?)\b/g, '<time>'],
 ];
@@ -113,7 +116,7 @@ const mayDiffer = (line: string): boolean => /[\d/\\]|[Ss]eed/.test(line);
 
 /** A line that names a test: what stands in the name keeps its numbers. */
 export const maskName = (line: string): string =>
-  squeeze(mayDiffer(line) ? apply(apply(apply(apply(line, trailing), identities), places), trailing) : line);
+  squeeze(mayDiffer(line) ? apply(apply(apply(apply(line, trailing), identities), placesInNames), trailing) : line);
 
 /** Any other line about a failure. */
 export const maskMessage = (line: string): string =>

@@ -93,8 +93,11 @@ const LAST_SIGNALLED = 192;
 function conclude(channels: readonly Channel[], { exitCode }: Ending): OutputReading {
   const found = channels.map((channel) => channel.end());
   if (exitCode === 0) return { outcome: 'passed', tool: null, failures: [], why: 'exit-0' };
-  const byTool = found.flatMap((part) => part.byTool).filter((part) => part.failures.length > 0);
+  const named = found.flatMap((part) => part.byTool).filter((part) => part.failures.length > 0);
   const masked = found.flatMap((part) => part.masked);
+  const nothing = named.length === 0 && masked.every((part) => part.failures.length === 0);
+  const wrapping = nothing ? found.flatMap((part) => part.wrapping) : [];
+  const byTool = [...named, ...wrapping].filter((part) => part.failures.length > 0);
   const sure = merge([...byTool, ...masked].map((part) => part.failures));
   const failures = sure.length > 0 ? sure : merge(masked.map((part) => part.loose));
   const isOutage =

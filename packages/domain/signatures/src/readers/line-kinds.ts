@@ -93,6 +93,7 @@ export const lintPath = /^(?!\s)[^\s:]{1,300}\.[A-Za-z]\w{0,9}$/;
 export const infrastructure = new RegExp(
   [
     String.raw`command not found|not recognized as an internal|: \d+: \S{1,80}: not found|executable file not found`,
+    String.raw`^make(?:\[\d{1,3}\])?: \S{1,200}: No such file or directory$`,
     String.raw`\bECONNREFUSED\b|\bECONNRESET\b|\bENOTFOUND\b|\bEAI_AGAIN\b|\bETIMEDOUT\b|\bEHOSTUNREACH\b|\bENETUNREACH\b|\bENOSPC\b|\bE429\b|\bE5\d\d\b`,
     String.raw`connection (?:refused|reset|timed out)|could not resolve host|temporary failure in name resolution|no route to host|network is unreachable|tls handshake timeout`,
     String.raw`no space left on device|cannot connect to the docker daemon|too many requests|rate limit|bad gateway|service unavailable|gateway time-?out`,

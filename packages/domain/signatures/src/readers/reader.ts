@@ -69,6 +69,8 @@ export interface LineReader {
 export interface Report {
   /** An item of the failing set. Said again, the first message stands. */
   failing(key: string, message: string): void;
+  /** A wrapper (make, a build tool) says that what it ran failed: counts only where nothing else says what. */
+  wrapping(key: string, message: string): void;
   /** Takes it back: a later attempt of the same run passed. */
   passing(key: string): void;
   readonly paths: Paths;

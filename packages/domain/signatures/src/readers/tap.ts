@@ -30,6 +30,8 @@ const testLine = /^(not )?ok\b(?: {1,4}(\d{1,9}))?(?: {1,4}-)?(?: (.{0,3000}))?$
 const timed = / # time=\d[\d.]{0,20}ms(?: \{)?$/;
 const plan = /^1\.\.(\d{1,9})(?: {0,9}#.{0,400})?$/;
 const member = /^(location|code|name|failureType|error|message|file|fileName): (.{1,3000})$/;
+/** bats names the file in a comment below the test. */
+const inBats = /^#(?:.{0,400} in test file| {1,3}\(?in test file)? {0,1}(\S{1,400}\.bats)(?:, line |: line )\d{1,7}/;
 const ownComment =
   /^# (?:Subtest: |Looks like |tests? |suites |pass |fail |ok$|cancelled |skipped |todo |duration_ms |time=|Failed test)/;
 
@@ -124,6 +126,9 @@ class TapReader implements LineReader {
   #diagnostic(text: string, indent: number): boolean {
     const failed = this.#failed as Failed;
     if (this.#block === -1) {
+      const bats = inBats.exec(text)?.[1];
+      if (bats !== undefined) failed.told.set('file', bats);
+      if (bats !== undefined || /^# {1,3}\(?from function /.test(text)) return true;
       if (text !== '---' || indent <= failed.indent) return false;
       this.#block = indent;
       return true;

@@ -21,6 +21,8 @@ export const vitest: ToolReader = {
     '^Test Files ',
     '^ERROR: Coverage for ',
     '^ERROR: Uncovered ',
+    'stdout | ',
+    'stderr | ',
   ],
   start: (report) => new VitestReader(report),
 };
@@ -38,6 +40,8 @@ const coverage =
 const treeFile = /^❯ {1,3}(\S.{0,1000}?) {1,3}(?:\[[\w -]{1,40}\] )?\(\d{1,9} tests?(?: \| .{0,80})?\)/;
 const treeSuite = /^❯ (.{1,1000}) \(\d{1,9}\)$/;
 const duration = /(?: \((?:retry|repeat) x\d{1,6}\)| \d{1,9}(?:\.\d{1,9})?m?s| \d{1,9} MB heap used)$/;
+/** Above what a test prints; the dot reporter's dots stand before it. */
+const prints = /^[·x-]{0,4000}std(?:out|err) \| \S/;
 const footer = /^(?:Test Files|Tests|Snapshots|Errors|Type Errors|Start at|Duration|Transform|JUNIT report) {1,6}\S/;
 
 interface Listed {
@@ -80,6 +84,7 @@ class VitestReader implements LineReader {
       this.#report.paths.root(opening[1] as string);
       return 'open';
     }
+    if (prints.test(text)) return 'adopt';
     if (text.startsWith('FAIL  ')) return this.#failed(text);
     if (text.startsWith('⎯')) return this.#rule(text);
     if (this.#waiting.length > 0) {

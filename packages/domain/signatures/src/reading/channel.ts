@@ -21,6 +21,8 @@ const boundary = /^> \S{1,214}@\S{1,64} \S{1,100}$/;
 /** What one channel's readers found. */
 export interface ChannelFound {
   readonly byTool: readonly { readonly tool: string; readonly failures: Failure[] }[];
+  /** What wrappers said of a failure inside them. */
+  readonly wrapping: readonly { readonly tool: string; readonly failures: Failure[] }[];
   readonly masked: readonly MaskedFound[];
   /** Nothing but blanks was said. */
   readonly silent: boolean;
@@ -65,6 +67,7 @@ export class Channel implements Divided {
   /** Keys that the line just read gave, while somebody watches. */
   #fresh: { reader: string; key: string }[] = [];
   readonly #keys = new Map<string, KeySet>();
+  readonly #wrapping = new Map<string, KeySet>();
   #document: DocumentReader | null = null;
   /** What a document was told before it was recognised. */
   #undecided = '';
@@ -98,9 +101,12 @@ export class Channel implements Divided {
     this.#tellWatcher('', null);
     this.divide();
     const lanes = [...this.#lanes.values()].map(({ channel, workspace }) => inWorkspace(channel.end(), workspace));
-    const byTool = [...this.#keys].map(([tool, keys]) => ({ tool, failures: keys.failures() }));
+    const ofTools = (sets: ReadonlyMap<string, KeySet>) =>
+      [...sets].map(([tool, keys]) => ({ tool, failures: keys.failures() }));
+    const byTool = ofTools(this.#keys);
     return {
       byTool: [...byTool, ...lanes.flatMap((lane) => lane.byTool)],
+      wrapping: [...ofTools(this.#wrapping), ...lanes.flatMap((lane) => lane.wrapping)],
       masked: [this.#before.end(), ...lanes.flatMap((lane) => lane.masked)],
       silent: this.#silent && lanes.every((lane) => lane.silent),
     };
@@ -263,11 +269,14 @@ export class Channel implements Divided {
   #reportOf(tool: string): Report {
     const keys = this.#keys.get(tool) ?? new KeySet();
     this.#keys.set(tool, keys);
+    const wrapping = this.#wrapping.get(tool) ?? new KeySet();
+    this.#wrapping.set(tool, wrapping);
     return {
       failing: (key, message) => {
         keys.add(key, message);
         if (this.#watch !== null) this.#fresh.push({ reader: tool, key });
       },
+      wrapping: (key, message) => wrapping.add(key, message),
       passing: (key) => keys.remove(key),
       paths: this.#paths,
     };
@@ -309,6 +318,7 @@ function inWorkspace(found: ChannelFound, workspace: string | null): ChannelFoun
   return {
     ...found,
     byTool: found.byTool.map(({ tool, failures }) => ({ tool, failures: named(failures) })),
+    wrapping: found.wrapping.map(({ tool, failures }) => ({ tool, failures: named(failures) })),
     masked: found.masked.map((masked) => ({ ...masked, failures: named(masked.failures), loose: named(masked.loose) })),
   };
 }

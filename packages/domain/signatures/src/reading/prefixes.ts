@@ -42,7 +42,7 @@ const pnpm = new RegExp(
 /** docker compose and foreman write `service | `, concurrently and yarn `[name] ` or `[name]: `. */
 // Vitest heads what a test prints by `stdout | `.
 const barred = /^(?!std(?:out|err) \|)([A-Za-z][\w.-]{1,60}) {0,40}\| /;
-const bracketed = /^\[(?!error|warn|info|debug|fatal|fail|trace|notice|log)(\d{1,2}|@?[a-z][\w@./-]{0,60})\]:? /;
+const bracketed = /^\[(?!gw\d|error|warn|info|debug|fatal|fail|trace|notice|log)(\d{1,2}|@?[a-z][\w@./-]{0,60})\]:? /;
 const MOST_LANE_CHARS = 160;
 
 /** Words of which one stands in every line that may have a prefix. */
