@@ -46,7 +46,8 @@ it(
   'a message of a later version holds its work in both services until an operator drops it',
   async () => {
     const api = apiOf(services);
-    await api.post([attempt('W-1', '1')]);
+    const first = await api.post([attempt('W-1', '1')]);
+    await eventually(() => api.work('W-1', first.position));
     const future = { v: 2, events: [attempt('W-1', 'later')] as unknown as EvidenceEvent[] };
     const appended = await log.append({
       subject: subjects.evidence('default', 'W-1'),

@@ -5,6 +5,11 @@ import type { Database } from './tables.ts';
 
 /** A statement that runs longer is cancelled, so that nothing waits for ever behind it. Milliseconds. */
 export const STATEMENT_TIMEOUT = 30_000;
+/**
+ * A transaction whose process says nothing for so long is ended by the server, and its locks with it: the process stands
+ * still or is gone without a word, and others wait for what it holds. Milliseconds.
+ */
+export const IDLE_IN_TRANSACTION = 5_000;
 /** How long a new connection may take. Milliseconds. */
 export const CONNECT_TIMEOUT = 5_000;
 
@@ -41,6 +46,7 @@ export function openPool({ url, connections, name, silenceMs = SILENCE }: Connec
     max: connections,
     application_name: name,
     statement_timeout: STATEMENT_TIMEOUT,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION,
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     types,
     stream: () => {
@@ -72,8 +78,11 @@ export const isDataRefusal = (error: unknown): boolean =>
 const CONNECTION_ERRORS = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENOENT)$/;
 const CONNECTION_MESSAGES =
   /connection terminated|timeout exceeded when trying to connect|client has encountered a connection/i;
-/** SQLSTATE classes for a connection that broke, a server that is full, and one that is starting or going down. */
-const SERVER_ERRORS = /^(08|53|57)/;
+/**
+ * SQLSTATE classes for a connection that broke, a server that is full, and one that is starting or going down; and the
+ * code of a transaction that was ended because its process stood still.
+ */
+const SERVER_ERRORS = /^(08|53|57|25P03)/;
 
 /** Whether an error says that Postgres cannot be reached at the moment, rather than that something is wrong. */
 export function isStoreAway(error: unknown): boolean {
