@@ -69,8 +69,11 @@ export function describeOlderCopy(size: { readonly works: number; readonly round
     const [copyAt, loseAt] = [Math.floor(size.rounds / 4), Math.floor(size.rounds / 2)];
     let restored: RestoredStream[] = [];
     for (const [number, round] of plan.rounds.entries()) {
-      // What is acknowledged from here on is not archived when the older copy comes up.
-      if (number === loseAt - 1) await services.kill('projection');
+      if (number === loseAt - 1) {
+        await eventually(() => api.works(position), { within: 60_000, what: 'an archive that is ahead of the copy' });
+        // What is acknowledged from here on is not archived when the older copy comes up.
+        await services.kill('projection');
+      }
       const posts = chunksOf(round, BATCH).map(async (batch) => {
         const answer = await postUntilAnswered(api, batch, CLIENT_PATIENCE);
         noteAcknowledged(acknowledged, answer);
