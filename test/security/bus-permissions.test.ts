@@ -40,6 +40,7 @@ const READS: Readonly<Record<string, readonly string[]>> = {
 const LOOKS: Readonly<Record<string, readonly string[]>> = {
   ...READS,
   EVIDENCE: ['ingest', 'classifier', 'projection', 'executor'],
+  RECORD: ['ingest', 'classifier', 'projection'],
   ACTS: ['classifier', 'projection', 'executor'],
   FEED: ['classifier'],
 };

@@ -22,7 +22,8 @@ export const SERVICE_USERS: readonly BusUser[] = [
   {
     name: 'ingest',
     publishes: ['evidence.>'],
-    looksInto: ['EVIDENCE'],
+    // In the record: how far a reply has to wait for its signal, and policies that were trimmed out of the evidence.
+    looksInto: ['EVIDENCE', 'RECORD'],
     reads: ['EVIDENCE'],
     durables: [],
   },

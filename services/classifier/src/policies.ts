@@ -1,4 +1,4 @@
-import { type Policy, type PolicyCommit, parseSubject, STREAMS, subjects } from '@headway/contracts';
+import { type KeptPolicy, type Policy, type PolicyCommit, parseSubject, STREAMS, subjects } from '@headway/contracts';
 import type { LogMessage } from '@headway/eventlog';
 import { PolicyBook } from '@headway/trajectory';
 import type { Logger, TrajectoryLog } from './ports.ts';
@@ -15,7 +15,10 @@ export interface Policies {
   version(tenant: string, version: number | null): Policy;
 }
 
-/** Reads every change up to the end of the log as it is now; later ones are taken as they are met in the evidence. */
+/**
+ * Reads every change up to the end of the log as it is now, first those that were trimmed out of the evidence; later ones
+ * are taken as they are met in the evidence.
+ */
 export async function loadPolicies(
   log: Pick<TrajectoryLog, 'read' | 'newestOfEach'>,
   logger: Logger,
@@ -41,6 +44,14 @@ export async function loadPolicies(
     at: (tenant, lane, sequence) => bookOf(tenant).at(lane, sequence),
     version: (tenant, version) => bookOf(tenant).version(version),
   };
+  for await (const kept of log.newestOfEach(STREAMS.record, subjects.allKeptPolicies))
+    for (const message of kept) {
+      const meaning = parseSubject(message.subject);
+      const change = readChange(message);
+      if (meaning?.kind !== 'kept-policy' || meaning.newest) continue;
+      if (change === null) logger.error({ subject: message.subject }, 'a change of a policy cannot be read');
+      else bookOf(meaning.tenant).take(change, sequenceOf(message));
+    }
   const ending = new AbortController();
   const until = AbortSignal.any([signal, ending.signal]);
   const reading = { stream: STREAMS.evidence, filters: [subjects.allPolicies], after: 0, batch: BATCH, signal: until };
@@ -51,6 +62,9 @@ export async function loadPolicies(
   ending.abort();
   return policies;
 }
+
+const sequenceOf = ({ payload }: LogMessage) =>
+  (JSON.parse(Buffer.from(payload).toString('utf8')) as KeptPolicy).sequence;
 
 function readChange({ payload }: LogMessage): PolicyCommit['events'][0] | null {
   try {

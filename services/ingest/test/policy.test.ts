@@ -1,4 +1,4 @@
-import { type PolicyAnswer, type PolicyCommit, type Problem, subjects } from '@headway/contracts';
+import { encodeRecord, type PolicyAnswer, type PolicyCommit, type Problem, subjects } from '@headway/contracts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type IngestUnderTest, messagesOf, startIngest, TOKEN } from './ingest-under-test.ts';
 
@@ -51,6 +51,27 @@ describe('a policy', () => {
     await put(change);
     expect((await put(change)).body).toMatchObject({ version: 1, unchanged: true, position: 'EVIDENCE:1:1' });
     expect(await messagesOf(store)).toHaveLength(1);
+  });
+
+  it('goes on from the newest version where that was trimmed out of the evidence', async () => {
+    const { put, store } = await ingest();
+    const kept = (await put(change)).body.version;
+    const event = {
+      specversion: '1.0' as const,
+      id: 'kept',
+      source: 'test',
+      type: 'headway.policy.set' as const,
+      time: '2026-01-01T00:00:00Z',
+      data: { version: 7, lane: null, numbers: {}, by: 'ana', why: 'long ago' },
+    };
+    await store.append({
+      subject: subjects.keptPolicy('trimmed', 'newest'),
+      payload: encodeRecord({ v: 1, sequence: 1, events: [event] }),
+    });
+    const headers = { authorization: `Bearer ${TOKEN}`, 'headway-tenant': 'trimmed' };
+    expect((await put({ ...change, expectedVersion: 6 }, headers)).body.code).toBe('policy_moved');
+    expect((await put(change, headers)).body.version).toBe(8);
+    expect(kept).toBe(1);
   });
 
   it('of many at once each gets a version of its own', async () => {

@@ -53,7 +53,8 @@ export function decode(message: ArchivedMessage): ReturnType<Decode> {
 function read(message: ArchivedMessage): Result<Decoded, string> {
   const meaning = parseSubject(message.subject);
   if (meaning === null) return refused('the subject belongs to no known family');
-  if (meaning.kind === 'tick' || meaning.kind === 'gap') return ok({ kind: 'nothing' });
+  if (meaning.kind === 'tick' || meaning.kind === 'gap' || meaning.kind === 'kept-policy')
+    return ok({ kind: 'nothing' });
   const payload = parse(message.payload);
   if (!payload.ok) return payload;
   const body = payload.value;

@@ -66,6 +66,16 @@ export interface PolicyCommit {
   readonly events: readonly [PolicySet];
 }
 
+/**
+ * The payload of `record.policy.<tenant>.<version>`: a change that is taken out of the evidence by trimming, since what
+ * comes after it is judged by it for ever. `sequence` is where it stood in EVIDENCE.
+ */
+export interface KeptPolicy {
+  readonly v: 1;
+  readonly sequence: number;
+  readonly events: readonly [PolicySet];
+}
+
 /** Numbers as they were given: what is not there has its default. */
 export type GivenNumbers = { readonly [Name in keyof PolicyNumbers]?: PolicyNumbers[Name] | undefined };
 

@@ -1,7 +1,7 @@
 import type { ActCommit } from './acts.ts';
 import type { DeadLetterRecord } from './dead-letters.ts';
 import type { EvidenceEvent, MonitorTicked } from './evidence.ts';
-import type { PolicyCommit } from './policy.ts';
+import type { KeptPolicy, PolicyCommit } from './policy.ts';
 import type { SignalEvent, TrajectoryEvent } from './trajectory.ts';
 
 /** The payload of one message of EVIDENCE: facts of one work accepted together, in order. */
@@ -80,5 +80,6 @@ export const encodeRecord = (
     | TrajectoryRecord
     | SignalsRecord
     | ReaderPosition
+    | KeptPolicy
     | GapRecord,
 ): Uint8Array => Buffer.from(JSON.stringify(record), 'utf8');

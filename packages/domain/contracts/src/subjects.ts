@@ -54,6 +54,9 @@ export const subjects = {
   /** Changes of a tenant's policies: in the stream of the evidence, so that what holds for which is told by the order. */
   policy: (tenant: string) => `evidence.policy.${encodeToken(tenant)}`,
   allPolicies: 'evidence.policy.>',
+  /** A change of a policy that was trimmed out of the evidence; `version` is its number, or `newest` for a copy of the last. */
+  keptPolicy: (tenant: string, version: number | 'newest') => `record.policy.${encodeToken(tenant)}.${version}`,
+  allKeptPolicies: 'record.policy.>',
   allEvidence: 'evidence.>',
   /** Stands where an acknowledged message was lost with the tail of a stream; `root` is the stream's first token. */
   gap: (root: string) => `${root}.gap`,
@@ -88,6 +91,7 @@ export type SubjectMeaning =
   | { kind: 'trajectory'; tenant: string; work: string }
   | { kind: 'signals'; tenant: string }
   | { kind: 'dead-letter'; tenant: string; work: string }
+  | { kind: 'kept-policy'; tenant: string; newest: boolean }
   | { kind: 'act'; tenant: string }
   | { kind: 'position'; reader: string }
   | { kind: 'gap' };
@@ -109,6 +113,8 @@ export function parseSubject(subject: string): SubjectMeaning | null {
     return { kind: 'trajectory', tenant: decodeToken(third), work: decodeToken(fourth) };
   if (second === 'deadletter' && fourth !== undefined)
     return { kind: 'dead-letter', tenant: decodeToken(third), work: decodeToken(fourth) };
+  if (second === 'policy' && fourth !== undefined)
+    return { kind: 'kept-policy', tenant: decodeToken(third), newest: fourth === 'newest' };
   if (fourth !== undefined) return null;
   if (second === 'signals') return { kind: 'signals', tenant: decodeToken(third) };
   if (second === 'position') return { kind: 'position', reader: decodeToken(third) };

@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { encodeRecord, identityKey, type StreamName, subjects } from '@headway/contracts';
+import { encodeRecord, identityKey, type PolicySet, type StreamName, subjects } from '@headway/contracts';
 import { type Bus, connectBus, DECLARED_STREAMS, type LogMessage } from '@headway/eventlog';
 import {
   ARCHIVE_READER,
@@ -16,6 +16,7 @@ import {
 import { eventually, startNats, startPostgres, type TestNats, type TestPostgres } from '@headway/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { keepPolicies } from '../src/bus/keep-policies.ts';
 
 const HOUR = 3_600_000;
 
@@ -93,6 +94,14 @@ const event = (id: string, work: string) => ({
   subject: work,
   type: 'headway.checkpoint.recorded' as const,
   data: { by: 'worker' as const, note: id },
+});
+const policySet = (version: number): PolicySet => ({
+  specversion: '1.0',
+  id: `policy ${version}`,
+  source: 'test',
+  type: 'headway.policy.set',
+  time: '2026-01-01T00:00:00Z',
+  data: { version, lane: null, numbers: { sameFailure: version + 2 }, by: 'ana', why: 'a test' },
 });
 const content = (id: string) => Buffer.from(id).toString('hex').padEnd(64, '0').slice(0, 64);
 
@@ -346,6 +355,42 @@ describe('trimming', () => {
     await nats.kill9();
     await nats.restart();
     expect(await report('e11')).toBe(11);
+  });
+
+  it('keeps the policies it takes out of the evidence, once, whatever was kept before', async () => {
+    const set = async (version: number, sequence: number) => {
+      const payload = encodeRecord({ v: 1, events: [policySet(version)] });
+      expect(await bus.log.append({ subject: subjects.policy('t'), payload })).toMatchObject({
+        position: { sequence },
+      });
+    };
+    await set(1, 1);
+    await report('e1');
+    await set(2, 3);
+    await report('e2');
+    await set(3, 5);
+    await report('e3');
+    await bus.log.append({
+      subject: subjects.position('classifier'),
+      payload: encodeRecord({ v: 1, positions: { 'evidence:*': 4 } }),
+    });
+    await archive('EVIDENCE');
+    const now = Date.now() + 3 * HOUR;
+    const trim = () => trimBus({ bus, records: model.bus, now }, { olderThanSeconds: 2 * 3_600, dryRun: false });
+    // A run that ended before anything was taken out.
+    await keepPolicies(bus.log, 3);
+    expect((await trim())[0]).toMatchObject({ upTo: 4, removed: 4 });
+    const kept = async () =>
+      (await everything('RECORD'))
+        .filter(({ subject }) => subject.startsWith('record.policy.t.'))
+        .map(({ subject, payload }) => [subject, JSON.parse(Buffer.from(payload).toString('utf8')).sequence]);
+    const versions = [
+      [subjects.keptPolicy('t', 1), 1],
+      [subjects.keptPolicy('t', 2), 3],
+    ];
+    expect((await kept()).filter(([subject]) => !String(subject).endsWith('newest'))).toEqual(versions);
+    expect((await kept()).at(-1)).toEqual([subjects.keptPolicy('t', 'newest'), 3]);
+    expect((await everything('EVIDENCE')).map(({ sequence }) => sequence)).toEqual([5, 6]);
   });
 
   it('refuses an age at which somebody may still be looking', () => {

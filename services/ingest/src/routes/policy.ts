@@ -54,7 +54,9 @@ async function setPolicy(
   try {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const last = await log.last(STREAMS.evidence, subject);
-      const newest = last === null ? null : changeOf(last);
+      // None in the evidence: then the newest one may have been trimmed out of it.
+      const kept = last ?? (await log.last(STREAMS.record, subjects.keptPolicy(tenant, 'newest')));
+      const newest = kept === null ? null : changeOf(kept);
       const version = newest?.data.version ?? 0;
       // The same change again: a retry whose answer was lost.
       if (last !== null && newest !== null && isSame(newest, change))

@@ -1,5 +1,6 @@
 import { PARTITIONS, type ReaderPosition, STREAMS, type StreamName, subjects } from '@headway/contracts';
 import type { Bus } from '@headway/eventlog';
+import { keepPolicies } from './keep-policies.ts';
 import type { ArchivedEnd, BusRecords } from './records.ts';
 
 /** Streams out of which what is old and archived is taken. */
@@ -27,7 +28,7 @@ export interface Trimmed {
 
 /**
  * Takes out of the ageing streams what is older than an age, archived, and covered by those that read it. With `dryRun`
- * it only tells. The bound of each stream is noted before anything is taken out.
+ * it only tells. The bound of each stream is noted before anything is taken out, and policies are kept in RECORD.
  */
 export function trimBus(
   parts: TrimParts,
@@ -43,6 +44,7 @@ export function trimBus(
       const bound = await boundOf(parts, stream, end, parts.now - olderThanSeconds * 1_000);
       let removed = 0;
       if (bound.upTo > 0 && !dryRun && end !== undefined) {
+        if (stream === STREAMS.evidence) await keepPolicies(parts.bus.log, bound.upTo);
         await parts.records.noteTrim(stream, end.generation, bound.upTo);
         removed = await parts.bus.trim(stream, bound.upTo);
       }
