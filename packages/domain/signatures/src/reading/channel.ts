@@ -6,14 +6,24 @@ import { createMaskingReader, type MaskedFound } from '../readers/masking.ts';
 import type { Answer, Failure, Paths, Report } from '../readers/reader.ts';
 import type { SignatureRules } from '../rules.ts';
 import { KeySet } from './key-set.ts';
-import { BRACE, BRACKET, LESS_THAN, type Line, meansNothing, readLine } from './line-source.ts';
+import {
+  BRACE,
+  BRACKET,
+  findLine,
+  GREATER_THAN,
+  isBlank,
+  LESS_THAN,
+  type Line,
+  lineFrom,
+  meansNothing,
+  readLine,
+} from './line-source.ts';
 import type { Unprefixed } from './prefixes.ts';
 import { type Divided, Sessions, type Started } from './sessions.ts';
 
 /** What a user's rules are called where a tool's name is expected. */
 const RULES = 'rules';
 const MASKING = 'masking';
-const GREATER_THAN = 0x3e;
 
 /** A package manager starts the next script: no session is open after it. */
 const boundary = /^> \S{1,214}@\S{1,64} \S{1,100}$/;
@@ -72,11 +82,11 @@ export class Channel implements Divided {
   /** What a document was told before it was recognised. */
   #undecided = '';
   readonly #lines = new LineSplitter(
-    (raw) => this.#take(raw),
+    findLine,
+    (bytes, from, to) => this.#take(bytes, from, to),
     (raw) => {
       if (this.#document !== null) this.#tell(this.#document, plainText(raw));
     },
-    (text, from, to) => this.#skips(text, from, to),
   );
 
   constructor(surroundings: Surroundings) {
@@ -140,16 +150,17 @@ export class Channel implements Divided {
   }
 
   /** Nobody waits for the line, and it wakes nobody. */
-  #skips(text: string, from: number, to: number): boolean {
+  #skips(bytes: Buffer, from: number, to: number): boolean {
     if (this.#document !== null || this.#holder !== null || this.#sessions.open !== null) return false;
-    if (this.#watch !== null || this.#rules !== null || !meansNothing(text, from, to)) return false;
-    this.#silent &&= text.slice(from, to).trim() === '';
+    if (this.#watch !== null || this.#rules !== null || !meansNothing(bytes, from, to)) return false;
+    this.#silent &&= isBlank(to);
     return true;
   }
 
-  #take(raw: string): void {
+  #take(bytes: Buffer, from: number, to: number): void {
+    if (this.#skips(bytes, from, to)) return;
     this.#prefix = null;
-    const line = readLine(raw, (prefix) => {
+    const line = lineFrom(bytes, from, to, (prefix) => {
       this.#prefix = prefix;
     });
     const lane = this.#prefix === null ? this : this.#laneOf(this.#prefix);

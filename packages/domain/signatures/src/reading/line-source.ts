@@ -1,3 +1,4 @@
+import { outputLimits } from '../limits.ts';
 import { plainText } from '../lines.ts';
 import { toolReaders } from '../readers/index.ts';
 import { worthReading } from '../readers/line-kinds.ts';
@@ -33,16 +34,46 @@ export const LESS_THAN = 0x3c;
 /** It wakes those that look for a prefix: no line that begins with it means nothing. */
 export const BRACKET = 0x5b;
 export const BRACE = 0x7b;
-const TAB = 9;
+/** Package scripts are told of by lines that begin with it. */
+export const GREATER_THAN = 0x3e;
 const SPACE = 32;
 
-/** A line as it came: what escapes and prefixes hide is taken off. Most lines are looked at once. */
+/** A line's end, and what stands in it: see `WordIndex.find`. What the functions below say is about the last line found. */
+export const findLine = (bytes: Buffer, from: number, to: number): number => words.find(bytes, from, to);
+
+/** The line that was found there wakes nobody, hides nothing and begins nothing: most lines of most outputs. */
+export function meansNothing(bytes: Buffer, from: number, to: number): boolean {
+  if ((words.low | words.high) !== 0 || words.hasControls) return false;
+  const first = bytes[from];
+  if (first === LESS_THAN || first === BRACE || first === GREATER_THAN) return words.begin === to;
+  return words.begin === to || hasBlank(bytes, from, to);
+}
+
+/** Whether the line that was found there is empty but for blanks. */
+export const isBlank = (to: number): boolean => words.begin === to;
+
+/** The line that was found there, without what escapes and prefixes hide. */
+export function lineFrom(bytes: Buffer, from: number, to: number, unprefixed: (found: Unprefixed) => void): Line {
+  return cleaned(bytes.toString(words.isAscii ? 'latin1' : 'utf8', from, to), unprefixed);
+}
+
+const scratch = Buffer.allocUnsafeSlow(4 * outputLimits.lineChars);
+
+function findIn(line: string): void {
+  words.find(scratch, 0, scratch.write(line));
+}
+
+/** The same of a line that is text already. */
 export function readLine(raw: string, unprefixed: (found: Unprefixed) => void): Line {
+  findIn(raw);
+  return cleaned(raw, unprefixed);
+}
+
+function cleaned(raw: string, unprefixed: (found: Unprefixed) => void): Line {
   let line = raw;
-  words.find(line, textOf(line), line.length);
-  if (words.hasControls) {
+  if (words.hasControls || (!words.isAscii && line.includes('\ufffd'))) {
     line = plainText(line);
-    words.find(line, textOf(line), line.length);
+    findIn(line);
   }
   const last = line.charCodeAt(line.length - 1);
   if (last <= SPACE || last > 127) line = line.trimEnd();
@@ -50,42 +81,20 @@ export function readLine(raw: string, unprefixed: (found: Unprefixed) => void): 
     const found = withoutPrefix(line);
     if (found.line !== line) {
       line = found.line.trimEnd();
-      words.find(line, textOf(line), line.length);
+      findIn(line);
       unprefixed(found);
     }
   }
-  return found(line);
-}
-
-function found(line: string): Line {
-  const indent = textOf(line);
   return {
     line,
-    text: indent === 0 ? line : line.slice(indent),
+    text: words.begin === 0 ? line : line.trimStart(),
     low: words.low,
     high: words.high & ~(PREFIX_BIT | MASKING_BIT),
     isWorthReading: (words.high & MASKING_BIT) !== 0 || !line.includes(' '),
   };
 }
 
-/**
- * Whether a line, which stands between `from` and `to`, wakes nobody, hides nothing, and begins no document: most lines of
- * most outputs, which are not even cut out.
- */
-export function meansNothing(text: string, from: number, to: number): boolean {
-  const begin = textOf(text, from, to);
-  if (words.find(text, begin, to) || words.hasControls) return false;
-  const first = text.charCodeAt(from);
-  if (first === LESS_THAN || first === BRACE) return begin === to;
-  const blank = text.indexOf(' ', begin);
-  return begin === to || (blank !== -1 && blank < to);
-}
-
-function textOf(line: string, from = 0, to = line.length): number {
-  let at = from;
-  for (; at < to; at += 1) {
-    const code = line.charCodeAt(at);
-    if (code !== SPACE && code !== TAB) break;
-  }
-  return at;
+function hasBlank(bytes: Buffer, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) if (bytes[at] === SPACE) return true;
+  return false;
 }
