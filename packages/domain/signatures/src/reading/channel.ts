@@ -60,6 +60,9 @@ export class Channel implements Divided {
   readonly #surroundings: Surroundings;
   readonly #lanes = new Map<string, { channel: Channel; workspace: string | null }>();
   #prefix: Unprefixed | null = null;
+  readonly #unprefixed = (found: Unprefixed): void => {
+    this.#prefix = found;
+  };
   readonly #paths: Paths;
   readonly #sessions: Sessions;
   readonly #rules: SignatureRules | null;
@@ -160,9 +163,7 @@ export class Channel implements Divided {
   #take(bytes: Buffer, from: number, to: number): void {
     if (this.#skips(bytes, from, to)) return;
     this.#prefix = null;
-    const line = lineFrom(bytes, from, to, (prefix) => {
-      this.#prefix = prefix;
-    });
+    const line = lineFrom(bytes, from, to, this.#unprefixed);
     const lane = this.#prefix === null ? this : this.#laneOf(this.#prefix);
     lane.#read(line);
   }

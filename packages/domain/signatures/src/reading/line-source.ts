@@ -71,7 +71,7 @@ export function readLine(raw: string, unprefixed: (found: Unprefixed) => void): 
 
 function cleaned(raw: string, unprefixed: (found: Unprefixed) => void): Line {
   let line = raw;
-  if (words.hasControls || (!words.isAscii && line.includes('\ufffd'))) {
+  if (words.hasControls || (!words.isAscii && /[\x80-\x9f\ufffd]/.test(line))) {
     line = plainText(line);
     findIn(line);
   }

@@ -24,7 +24,8 @@ const letter = [
 function ciPrefixes(line: string): readonly RegExp[] {
   const first = line.charCodeAt(0);
   if (first >= 0x30 && first <= 0x39) return digit;
-  if (first === 0x5b) return bracket;
+  // `[12:00:00]`, `[2026-…]`, `[Pipeline]`
+  if (first === 0x5b) return /^\[[\dP]/.test(line) ? bracket : [];
   if (first === 0x23) return hash;
   if (first === 0x3a) return colon;
   return first === 0x73 || first === 0x74 ? letter : [];
@@ -44,6 +45,8 @@ const pnpm = new RegExp(
 const barred = /^(?!std(?:out|err) \|)([A-Za-z][\w.-]{1,60}) {0,40}\| /;
 const bracketed = /^\[(?!gw\d|error|warn|info|debug|fatal|fail|trace|notice|log)(\d{1,2}|@?[a-z][\w@./-]{0,60})\]:? /;
 const MOST_LANE_CHARS = 160;
+const AT = 0x40;
+const DOT = 0x2e;
 
 /** Words of which one stands in every line that may have a prefix. */
 export const prefixWords: readonly string[] = [
@@ -63,6 +66,8 @@ export interface Unprefixed {
 function laneOf(line: string): [RegExpExecArray | null, boolean] {
   const first = line.charCodeAt(0);
   if (first === 0x5b) return [bracketed.exec(line), false];
+  const isLetter = (first | 0x20) >= 0x61 && (first | 0x20) <= 0x7a;
+  if (!isLetter && first !== AT && first !== DOT) return [null, false];
   const bar = line.indexOf('| ');
   if (bar > 0 && bar < MOST_LANE_CHARS) {
     const found = barred.exec(line);

@@ -5,17 +5,19 @@ const OTHER = 2;
 const START = 3;
 const FIRST_KIND = 4;
 const MOST_READERS = 64;
+const ROW_BITS = 7;
+const ROW = 1 << ROW_BITS;
+const MOST_STATES = 0x1_00_00;
 const TAB = 9;
 const LINE_FEED = 10;
 const RETURN = 13;
 const SPACE = 32;
 const DELETE = 127;
 const ASCII = 0x80;
-/** Characters that are no text and have bytes of their own: C1 controls, marks of no width, the one for broken bytes. */
-const invisible = [
-  ...Array.from({ length: 0x20 }, (_, at) => 0x80 + at),
-  ...[0x200b, 0x200c, 0x200d, 0x200e, 0x200f, 0x2028, 0x2029, 0xfeff, 0xfffd],
-].map((code) => String.fromCharCode(code));
+/** Characters that are no text: what begins a sequence in C1, marks of no width, the one for broken bytes. */
+const invisible = [0x9b, 0x200b, 0x200c, 0x200d, 0x200e, 0x200f, 0x2028, 0x2029, 0xfeff, 0xfffd].map((code) =>
+  String.fromCharCode(code),
+);
 
 /** What an accepting state says. */
 interface Found {
@@ -33,18 +35,19 @@ export class WordIndex {
   /** Bits of the readers found by the last `find`: reader 0 to 31, and 32 to 63. */
   low = 0;
   high = 0;
-  /** The line has escapes or other characters that are no text. */
+  /** The line has escapes or other characters that are no text (of C1, only what begins a sequence). */
   hasControls = false;
   isAscii = true;
   /** Where the text began, after its indentation. */
   begin = 0;
   readonly #kindOf = new Uint8Array(0x1_00);
   #kinds = FIRST_KIND;
-  /** Where to go from a state (a row of the table, times its length) by a kind of byte. Accepting ones are the last. */
-  #next: Int32Array;
-  #accepting = 0;
-  readonly #found: Found[] = [];
-  #start: number;
+  /** Where to go from a state by a kind of byte, the row of a state being `ROW` long. Accepting states are the last. */
+  readonly #next: Uint16Array;
+  readonly #accepting: number;
+  /** Of each accepting state. */
+  readonly #found: readonly Found[];
+  readonly #start: number;
 
   /** `words[n]` are the words of reader n. */
   constructor(words: readonly (readonly string[])[]) {
@@ -54,26 +57,19 @@ export class WordIndex {
       ...invisible.map((word) => ({ reader: null, ...bytesOf(word) })),
     ];
     this.#sort(patterns.flatMap(({ bytes }) => bytes));
-    const most = patterns.reduce((sum, { bytes }) => sum + bytes.length + 1, 1);
-    this.#next = new Int32Array(most * this.#kinds);
-    const found: Found[] = [{ low: 0, high: 0, isInvisible: false }];
+    const trie = new Trie();
     for (const { reader, bytes, isAnchored } of patterns) {
-      let state = 0;
-      for (const kind of [...(isAnchored ? [START] : []), ...bytes.map((byte) => this.#kindOf[byte] as number)]) {
-        if (this.#next[state + kind] === 0) {
-          this.#next[state + kind] = this.#kinds * found.length;
-          found.push({ low: 0, high: 0, isInvisible: false });
-        }
-        state = this.#next[state + kind] as number;
-      }
-      const at = found[state / this.#kinds] as Found;
+      const kinds = bytes.map((byte) => this.#kindOf[byte] as number);
+      const at = trie.add(isAnchored ? [START, ...kinds] : kinds);
       if (reader === null) at.isInvisible = true;
       else if (reader < 32) at.low |= 1 << reader;
       else at.high |= 1 << (reader - 32);
     }
-    this.#link(found);
-    this.#acceptingLast(found);
-    this.#start = this.#next[START] as number;
+    const { next, accepting, found } = trie.table(this.#kinds);
+    this.#next = next;
+    this.#accepting = accepting;
+    this.#found = found;
+    this.#start = next[START] as number;
   }
 
   /**
@@ -99,7 +95,7 @@ export class WordIndex {
         this.hasControls = true;
       }
       all |= byte;
-      state = next[state + kind] as number;
+      state = next[(state << ROW_BITS) | kind] as number;
       if (state >= accepting) this.#accept(state);
     }
     this.isAscii = all < ASCII;
@@ -107,7 +103,7 @@ export class WordIndex {
   }
 
   #accept(state: number): void {
-    const found = this.#found[(state - this.#accepting) / this.#kinds] as Found;
+    const found = this.#found[state - this.#accepting] as Found;
     this.low |= found.low;
     this.high |= found.high;
     if (found.isInvisible) this.hasControls = true;
@@ -124,52 +120,65 @@ export class WordIndex {
     kindOf[LINE_FEED] = END;
     kindOf[RETURN] = END;
   }
+}
 
-  /** Fills what the trie leaves open, breadth first: where to go on when the longest match breaks off. */
-  #link(found: readonly Found[]): void {
-    const fails = new Int32Array(found.length * this.#kinds);
-    const queue: number[] = [];
-    for (let kind = START; kind < this.#kinds; kind += 1) {
-      const state = this.#next[kind] as number;
-      if (state !== 0) queue.push(state);
+interface Node extends Found {
+  readonly next: Map<number, Node>;
+  fail: Node | null;
+  row: number;
+}
+
+const newNode = (): Node => ({ low: 0, high: 0, isInvisible: false, next: new Map(), fail: null, row: 0 });
+const accepts = ({ low, high, isInvisible }: Found): boolean => low !== 0 || high !== 0 || isInvisible;
+
+/** The words while they are gathered. */
+class Trie {
+  readonly #root = newNode();
+
+  /** The node at which the word ends. */
+  add(kinds: readonly number[]): Node {
+    let node = this.#root;
+    for (const kind of kinds) {
+      const next = node.next.get(kind) ?? newNode();
+      node.next.set(kind, next);
+      node = next;
     }
-    for (let read = 0; read < queue.length; read += 1) {
-      const state = queue[read] as number;
-      const fail = fails[state] as number;
-      const [own, shorter] = [found[state / this.#kinds] as Found, found[fail / this.#kinds] as Found];
-      own.low |= shorter.low;
-      own.high |= shorter.high;
-      own.isInvisible ||= shorter.isInvisible;
-      for (let kind = START; kind < this.#kinds; kind += 1) {
-        const target = this.#next[state + kind] as number;
-        const otherwise = this.#next[fail + kind] as number;
-        if (target === 0) this.#next[state + kind] = otherwise;
-        else {
-          fails[target] = otherwise;
-          queue.push(target);
-        }
-      }
-    }
+    return node;
   }
 
-  /** Sorts the rows so that one comparison tells whether a word ends. */
-  #acceptingLast(found: readonly Found[]): void {
-    const kinds = this.#kinds;
-    const accepts = ({ low, high, isInvisible }: Found): boolean => low !== 0 || high !== 0 || isInvisible;
-    const order = [...found.keys()].sort(
-      (a, b) => Number(accepts(found[a] as Found)) - Number(accepts(found[b] as Found)),
-    );
-    const rowOf = new Int32Array(found.length);
-    for (const [row, state] of order.entries()) rowOf[state] = row;
-    const next = new Int32Array(found.length * kinds);
-    for (const [row, state] of order.entries()) {
-      for (let kind = 0; kind < kinds; kind += 1)
-        next[row * kinds + kind] = (rowOf[(this.#next[state * kinds + kind] as number) / kinds] as number) * kinds;
+  /** The whole table: where the trie leaves off, it goes on as the longest match that is also an ending of what was read. */
+  table(kinds: number): { next: Uint16Array; accepting: number; found: Found[] } {
+    if (kinds > ROW) throw new Error(`more than ${ROW} kinds of bytes`);
+    const nodes = this.#breadthFirst();
+    const plain = nodes.filter((node) => !accepts(node));
+    const accepting = nodes.filter(accepts);
+    const rows = [...plain, ...accepting];
+    if (rows.length > MOST_STATES) throw new Error(`more than ${MOST_STATES} states`);
+    for (const [row, node] of rows.entries()) node.row = row;
+    const next = new Uint16Array(rows.length << ROW_BITS);
+    for (const { row, fail, next: onward } of nodes) {
+      if (fail !== null) next.copyWithin(row << ROW_BITS, fail.row << ROW_BITS, (fail.row + 1) << ROW_BITS);
+      for (const [kind, target] of onward) next[(row << ROW_BITS) | kind] = target.row;
     }
-    this.#next = next;
-    const accepting = order.filter((state) => accepts(found[state] as Found));
-    this.#accepting = (found.length - accepting.length) * kinds;
-    this.#found.push(...accepting.map((state) => found[state] as Found));
+    return { next, accepting: plain.length, found: accepting };
+  }
+
+  /** Every node after those that are shorter, with its failure link, and with what that one finds. */
+  #breadthFirst(): Node[] {
+    const nodes = [this.#root];
+    for (let read = 0; read < nodes.length; read += 1) {
+      const node = nodes[read] as Node;
+      for (const [kind, target] of node.next) {
+        let fail = node.fail;
+        while (fail !== null && !fail.next.has(kind)) fail = fail.fail;
+        target.fail = fail?.next.get(kind) ?? this.#root;
+        target.low |= target.fail.low;
+        target.high |= target.fail.high;
+        target.isInvisible ||= target.fail.isInvisible;
+        nodes.push(target);
+      }
+    }
+    return nodes;
   }
 }
 
