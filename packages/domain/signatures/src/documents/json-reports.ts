@@ -8,9 +8,13 @@ import { isObject, type JsonObject, JsonScanner, type JsonValue, listOf, textOf 
 
 /** SARIF 2.1, CTRF and the reports of some tools. Which it is, is told by a member of the outermost object. */
 export const jsonReports: DocumentFormat = {
-  begins: (text) => /^\{(?:$|\s{0,9}")/.test(text),
+  begins: (text) => /^\{(?:$|\s{0,9}")/.test(text) && !isLogged(text),
   start: (report) => new JsonReportReader(report),
 };
+
+/** A whole object in one line without a member that reports have: what a program logs. */
+const isLogged = (line: string): boolean =>
+  line.endsWith('}') && !/"(?:runs|reportFormat|results|testResults|stats|diagnostics)"/.test(line);
 
 interface ReportKind {
   object(value: JsonObject, place: string | null): boolean;

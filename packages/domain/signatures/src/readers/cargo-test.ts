@@ -61,6 +61,13 @@ class CargoReader implements LineReader {
   }
 
   take(line: string, text: string): Answer {
+    // Most lines of most runs.
+    if (text.endsWith(' ... ok') && text.startsWith('test ')) {
+      this.#listing = false;
+      this.#last = null;
+      this.#within = true;
+      return 'adopt';
+    }
     const listed = this.#listing ? /^ {4}(\S.{0,400})$/.exec(line)?.[1] : undefined;
     this.#listing = line === 'failures:' || listed !== undefined;
     if (text === '') return 'pass';

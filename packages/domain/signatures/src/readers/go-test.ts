@@ -95,10 +95,12 @@ class GoReader implements LineReader {
 
   take(line: string, text: string): Answer {
     if (text === '') return 'pass';
+    // Most lines of most runs.
+    if (this.#said && !this.#crashing && (text.startsWith('=== RUN ') || text.startsWith('--- PASS: '))) return 'adopt';
     if (text.startsWith('{') && text.includes('"Action":"')) return this.#event(text);
     const end = ended.exec(line);
     if (end !== null) return this.#ended(end);
-    const build = compiled.exec(line);
+    const build = line.includes('.go:') ? compiled.exec(line) : null;
     if (build !== null && !/^\s/.test(line)) return this.#compiled(build);
     if (/^# \S{1,300}(?: \[\S{1,300}\])?$/.test(line)) return 'taken';
     const sum = /^=== FAIL: (\S{1,300}) (\S{1,300}) \(\d/.exec(text);

@@ -77,9 +77,9 @@ const diagnostic = /^[\w./@\\-]{1,300}\.[A-Za-z]\w{0,9}(?::\d+){1,2}:? (?!warnin
 export const aboutFailure = (line: string, text: string): boolean =>
   (failure.test(text) || diagnostic.test(line)) && !notAFailure.test(text);
 
-/** Only where nothing else in the whole output was found: words that speak of a failure. */
+/** Only where nothing else in the whole output was found: words, and no parts of paths, that speak of a failure. */
 export const perhapsFailure =
-  /\b(?:errors?|errored|fail(?:ed|ures?|s|ing)?|invalid|cannot|could not|unable|missing|denied|refused|unexpected|not found|mismatch|wrong|expected|fatal|abort(?:ed)?|unknown)\b/i;
+  /(?<![\w/\\.-])(?:errors?|errored|fail(?:ed|ures?|s|ing)?|invalid|cannot|could not|unable|missing|denied|refused|unexpected|not found|mismatch|wrong|expected|fatal|abort(?:ed)?|unknown)(?![\w/\\-]|\.\w)/i;
 
 /** An assertion, whose message holds values. */
 export const assertion =
@@ -94,7 +94,7 @@ export const infrastructure = new RegExp(
   [
     String.raw`command not found|not recognized as an internal|: \d+: \S{1,80}: not found|executable file not found`,
     String.raw`^make(?:\[\d{1,3}\])?: \S{1,200}: No such file or directory$`,
-    String.raw`\bECONNREFUSED\b|\bECONNRESET\b|\bENOTFOUND\b|\bEAI_AGAIN\b|\bETIMEDOUT\b|\bEHOSTUNREACH\b|\bENETUNREACH\b|\bENOSPC\b|\bE429\b|\bE5\d\d\b`,
+    String.raw`\bECONNREFUSED\b|\bECONNRESET\b|\bENOTFOUND\b|\bEAI_AGAIN\b|\bETIMEDOUT\b|\bEHOSTUNREACH\b|\bENETUNREACH\b|\bENOSPC\b|\bcode E(?:429|5\d\d)\b`,
     String.raw`connection (?:refused|reset|timed out)|could not resolve host|temporary failure in name resolution|no route to host|network is unreachable|tls handshake timeout`,
     String.raw`no space left on device|cannot connect to the docker daemon|too many requests|rate limit|bad gateway|service unavailable|gateway time-?out`,
     String.raw`(?:registry|fetch|download|proxy|pull|index|npm|pip|upstream).{0,200}\b(?:429|5\d\d)\b|\b(?:429|5\d\d)\b.{0,200}(?:registry|fetch|download|proxy|pull|npm|pip)`,

@@ -41,6 +41,8 @@ const summary =
   /^(FAILED|ERROR|SUBFAIL(?:ED)?)((?:\[|\()(?:.{1,200}?))? ([^\s([].{0,400}\.(?:py|txt|rst|md|ipynb)(?:::.{1,400})?)$/;
 const verbose =
   /^(\S.{0,200}?\.py(?:::.{1,400}?)?) (FAILED|ERROR|SUBFAIL(?:ED)?)(?: .{0,80})?(?: {1,80}\[ {0,2}\d{1,3}%\])?$/;
+/** Most lines of most verbose runs. */
+const passed = /^[\w./-]{1,300}\.py::\S[^ ]{0,400} PASSED {1,80}\[ {0,2}\d{1,3}%\]$/;
 const worker = /^\[gw\d{1,4}\] \[ {0,2}\d{1,3}%\] (FAILED|ERROR) (\S.{0,600})$/;
 const stackFrame = /^File "(.{1,400})", line \d{1,7} in (\w{1,200})$/;
 
@@ -72,6 +74,10 @@ class PytestReader implements LineReader {
 
   take(line: string, text: string): Answer {
     if (text === '') return 'pass';
+    if (this.#part === 'running' && this.#crash === null && this.#conftest === null && passed.test(line)) {
+      this.#last = line;
+      return 'adopt';
+    }
     const part = line.startsWith('=') ? this.#banner(line) : counts.test(line) ? this.#over() : null;
     if (part !== null) return part;
     if (this.#conftest !== null && this.#inConftest(line, text)) return 'taken';

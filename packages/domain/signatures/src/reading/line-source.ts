@@ -37,6 +37,8 @@ export const BRACE = 0x7b;
 /** Package scripts are told of by lines that begin with it. */
 export const GREATER_THAN = 0x3e;
 const SPACE = 32;
+const TAB = 9;
+const ESCAPE = 0x1b;
 
 /** A line's end, and what stands in it: see `WordIndex.find`. What the functions below say is about the last line found. */
 export const findLine = (bytes: Buffer, from: number, to: number): number => words.find(bytes, from, to);
@@ -54,10 +56,35 @@ export const isBlank = (to: number): boolean => words.begin === to;
 
 /** The line that was found there, without what escapes and prefixes hide. */
 export function lineFrom(bytes: Buffer, from: number, to: number, unprefixed: (found: Unprefixed) => void): Line {
-  return cleaned(bytes.toString(words.isAscii ? 'latin1' : 'utf8', from, to), unprefixed);
+  const size = words.hasControls ? withoutSequences(bytes, from, to) : 0;
+  if (size === 0) return cleaned(bytes.toString(words.isAscii ? 'latin1' : 'utf8', from, to), unprefixed);
+  words.find(scratch, 0, size);
+  return cleaned(scratch.toString(words.isAscii ? 'latin1' : 'utf8', 0, size), unprefixed);
 }
 
 const scratch = Buffer.allocUnsafeSlow(4 * outputLimits.lineChars);
+
+/**
+ * Copies a line without its colours and the like (CSI sequences) into `scratch`; how many bytes these are, 0 where nothing
+ * else is left or something else hides in it.
+ */
+function withoutSequences(bytes: Buffer, from: number, to: number): number {
+  let size = 0;
+  for (let at = from; at < to; at += 1) {
+    const byte = bytes[at] as number;
+    if (byte !== ESCAPE) {
+      if (byte < SPACE && byte !== TAB) return 0;
+      scratch[size++] = byte;
+      continue;
+    }
+    if (bytes[at + 1] !== BRACKET) return 0;
+    at += 2;
+    while (at < to && (bytes[at] as number) >= 0x30 && (bytes[at] as number) <= 0x3f) at += 1;
+    while (at < to && (bytes[at] as number) >= 0x20 && (bytes[at] as number) <= 0x2f) at += 1;
+    if (at >= to || (bytes[at] as number) < 0x40 || (bytes[at] as number) > 0x7e) return 0;
+  }
+  return size;
+}
 
 function findIn(line: string): void {
   words.find(scratch, 0, scratch.write(line));
