@@ -13,7 +13,7 @@ export type FindsEnd = (bytes: Buffer, from: number, to: number) => number;
  */
 export class LineSplitter {
   readonly #find: FindsEnd;
-  readonly #onLine: (bytes: Buffer, from: number, to: number) => void;
+  readonly #onLine: (bytes: Buffer, to: number) => void;
   readonly #onMore: (piece: string) => void;
   /** The beginning of a line that no chunk has ended yet. */
   readonly #pending = Buffer.allocUnsafeSlow(outputLimits.lineChars + 1);
@@ -24,12 +24,8 @@ export class LineSplitter {
   #given = false;
   #decoder = new TextDecoder();
 
-  /** Before each call of `onLine`, which may keep nothing of the bytes, `find` was called for the same line. */
-  constructor(
-    find: FindsEnd,
-    onLine: (bytes: Buffer, from: number, to: number) => void,
-    onMore: (piece: string) => void,
-  ) {
+  /** `onLine` is told where the line ends that `find` was asked for just before; it may keep nothing of the bytes. */
+  constructor(find: FindsEnd, onLine: (bytes: Buffer, to: number) => void, onMore: (piece: string) => void) {
     this.#find = find;
     this.#onLine = onLine;
     this.#onMore = onMore;
@@ -66,7 +62,7 @@ export class LineSplitter {
     const most = Math.min(bytes.length, from + outputLimits.lineChars);
     const end = this.#find(bytes, from, most);
     if (end < bytes.length && isEnd(bytes[end] as number)) {
-      this.#onLine(bytes, from, end);
+      this.#onLine(bytes, end);
       return this.#past(bytes, end);
     }
     if (bytes.length - from <= outputLimits.lineChars) {
@@ -76,7 +72,7 @@ export class LineSplitter {
     }
     const cut = wholeCharacters(bytes, most);
     if (cut !== end) this.#find(bytes, from, cut);
-    this.#onLine(bytes, from, cut);
+    this.#onLine(bytes, cut);
     this.#given = true;
     return cut;
   }
@@ -102,7 +98,7 @@ export class LineSplitter {
 
   #give(bytes: Buffer, size: number): void {
     this.#find(bytes, 0, size);
-    this.#onLine(bytes, 0, size);
+    this.#onLine(bytes, size);
   }
 
   #more(bytes: Buffer, from: number): number {

@@ -60,6 +60,10 @@ class CargoReader implements LineReader {
     this.#report = report;
   }
 
+  get isWaiting(): boolean {
+    return this.#within && !this.#listing && this.#last === null;
+  }
+
   take(line: string, text: string): Answer {
     // Most lines of most runs.
     if (text.endsWith(' ... ok') && text.startsWith('test ')) {

@@ -93,6 +93,10 @@ class GoReader implements LineReader {
     this.#report = report;
   }
 
+  get isWaiting(): boolean {
+    return !this.#crashing && this.#plain.kind === null;
+  }
+
   take(line: string, text: string): Answer {
     if (text === '') return 'pass';
     // Most lines of most runs.

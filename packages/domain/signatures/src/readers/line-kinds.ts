@@ -15,10 +15,15 @@ export const worthReading: readonly string[] = [
   ...anyCase.flatMap((word) => [word, word[0]?.toUpperCase() + word.slice(1), word.toUpperCase()]),
   ...['✖', '✗', '✘', '×', '✕', '❌', '●', '⨯', '▶'].map((sign) => `^${sign}`),
   ...['Subtest', 'location:', 'test at ', 'Exit', 'Interrupt', 'Traceback', 'goroutine ', 'Exception', 'lint/'],
-  ...digits.flatMap((digit) => [`:${digit}`, `${digit}) `, `(${digit}`]),
   ...['ENO', 'EACC', 'EPER', 'EEXI', 'EISD', 'EMFI', 'EADD', 'ECON', 'EPIP', 'ETIM', 'EAI_', 'EHOS', 'ENET', 'EINV'],
   ...['EBUS', 'EROF', 'ELOO', 'EXDE', 'EBAD', 'EPROTO', 'E429', 'E50', '429', '500', '502', '503', '504'],
 ];
+
+/** Of these too, if `isNumbered` says so. */
+export const perhapsWorthReading: readonly string[] = digits.flatMap((digit) => [`:${digit}`, `${digit}) `]);
+
+/** A place in a file that something is said about, or an item of a numbered list. */
+export const isNumbered = (line: string): boolean => /^(?:[\w./@\\-]{1,300}:\d|\s{0,60}\d{1,4}\) \S)/.test(line);
 
 /** A test that passed, was skipped or only began, whatever its name is. */
 const passingStart =
@@ -90,14 +95,22 @@ export const lintRow = /^\s*\d+:\d+\s+(error|warning)\s+(.*)$/;
 export const lintPath = /^(?!\s)[^\s:]{1,300}\.[A-Za-z]\w{0,9}$/;
 
 /** A network, a service or a program that the gate needs, not the work under test. */
-export const infrastructure = new RegExp(
+const outage = new RegExp(
   [
     String.raw`command not found|not recognized as an internal|: \d+: \S{1,80}: not found|executable file not found`,
     String.raw`^make(?:\[\d{1,3}\])?: \S{1,200}: No such file or directory$`,
     String.raw`\bECONNREFUSED\b|\bECONNRESET\b|\bENOTFOUND\b|\bEAI_AGAIN\b|\bETIMEDOUT\b|\bEHOSTUNREACH\b|\bENETUNREACH\b|\bENOSPC\b|\bcode E(?:429|5\d\d)\b`,
     String.raw`connection (?:refused|reset|timed out)|could not resolve host|temporary failure in name resolution|no route to host|network is unreachable|tls handshake timeout`,
     String.raw`no space left on device|cannot connect to the docker daemon|too many requests|rate limit|bad gateway|service unavailable|gateway time-?out`,
-    String.raw`(?:registry|fetch|download|proxy|pull|index|npm|pip|upstream).{0,200}\b(?:429|5\d\d)\b|\b(?:429|5\d\d)\b.{0,200}(?:registry|fetch|download|proxy|pull|npm|pip)`,
   ].join('|'),
   'i',
 );
+
+/** An answer of something that is fetched from. */
+const answer = /\b(?:429|5\d\d)\b/;
+const ofService =
+  /\b(?:registry|fetch(?:ing)?|download(?:ing)?|proxy|pull(?:ing)?|index|npm|pip|upstream|mirror|https?:)/i;
+const isAnswered = /err|fail|status|http|return|respon/i;
+
+export const isOutage = (text: string): boolean =>
+  outage.test(text) || (answer.test(text) && ofService.test(text) && isAnswered.test(text));

@@ -141,7 +141,7 @@ export class MaskingReader {
     }
     const text = found.startsWith('# ') ? found.slice(2).trimStart() : found;
     if (kind.footer.test(text) || kind.surroundings.test(text)) return;
-    const infrastructure = kind.infrastructure.test(text);
+    const infrastructure = kind.isOutage(text);
     if (infrastructure) this.#infrastructure += 1;
     if (kind.wrapper.test(text)) this.#addLoose(text);
     else if (kind.aboutFailure(line, text)) {

@@ -10,7 +10,7 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
  */
 export const nodeTest: ToolReader = {
   tool: 'node:test',
-  opens: ['^✖ ', '^✔ ', '^▶ ', '^﹣ ', '^⚠ ', '^test at ', '^ℹ '],
+  opens: ['Failed tests:', '^✖ ', '^✔ ', '^▶ ', '^﹣ ', '^⚠ ', '^test at ', '^ℹ '],
   start: (report) => new NodeTestReader(report),
 };
 
@@ -42,6 +42,10 @@ class NodeTestReader implements LineReader {
 
   constructor(report: Report) {
     this.#report = report;
+  }
+
+  get isWaiting(): boolean {
+    return !this.#listing;
   }
 
   take(line: string, text: string): Answer {

@@ -21,7 +21,8 @@ export const pytest: ToolReader = {
     '^SUBFAIL',
     ' FAILED',
     ' ERROR',
-    ' in ',
+    ...Array.from({ length: 10 }, (_, digit) => ` in ${digit}`),
+    '^rootdir: ',
     '^[gw',
     '::',
     '^ImportError while loading conftest',
@@ -43,6 +44,8 @@ const verbose =
   /^(\S.{0,200}?\.py(?:::.{1,400}?)?) (FAILED|ERROR|SUBFAIL(?:ED)?)(?: .{0,80})?(?: {1,80}\[ {0,2}\d{1,3}%\])?$/;
 /** Most lines of most verbose runs. */
 const passed = /^[\w./-]{1,300}\.py::\S[^ ]{0,400} PASSED {1,80}\[ {0,2}\d{1,3}%\]$/;
+/** What stands in each line that means something while tests run. */
+const perhapsOwn = /^[=_[]|FAIL|ERR|[Ee]rror|\.py| in \d|^rootdir: /;
 const worker = /^\[gw\d{1,4}\] \[ {0,2}\d{1,3}%\] (FAILED|ERROR) (\S.{0,600})$/;
 const stackFrame = /^File "(.{1,400})", line \d{1,7} in (\w{1,200})$/;
 
@@ -72,11 +75,18 @@ class PytestReader implements LineReader {
     this.#report = report;
   }
 
+  get isWaiting(): boolean {
+    return this.#part === 'running' && this.#crash === null && this.#conftest === null;
+  }
+
   take(line: string, text: string): Answer {
     if (text === '') return 'pass';
-    if (this.#part === 'running' && this.#crash === null && this.#conftest === null && passed.test(line)) {
-      this.#last = line;
-      return 'adopt';
+    if (this.isWaiting) {
+      if (passed.test(line)) {
+        this.#last = line;
+        return 'adopt';
+      }
+      if (!perhapsOwn.test(line)) return 'pass';
     }
     const part = line.startsWith('=') ? this.#banner(line) : counts.test(line) ? this.#over() : null;
     if (part !== null) return part;

@@ -61,6 +61,11 @@ export type Answer = 'pass' | 'taken' | 'hold' | 'open' | 'adopt' | 'close' | 'l
 
 export interface LineReader {
   take(line: string, text: string): Answer;
+  /**
+   * Asked in its session: lines in which no reader's word stands, and that are no single word, would now be passed and
+   * change nothing in it. They are not even cut out then. Absent = no.
+   */
+  readonly isWaiting?: boolean;
   /** The output is over: report what was held back. */
   end?(): void;
 }

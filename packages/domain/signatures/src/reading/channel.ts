@@ -86,7 +86,7 @@ export class Channel implements Divided {
   #undecided = '';
   readonly #lines = new LineSplitter(
     findLine,
-    (bytes, from, to) => this.#take(bytes, from, to),
+    (bytes, to) => this.#take(bytes, to),
     (raw) => {
       if (this.#document !== null) this.#tell(this.#document, plainText(raw));
     },
@@ -153,17 +153,19 @@ export class Channel implements Divided {
   }
 
   /** Nobody waits for the line, and it wakes nobody. */
-  #skips(bytes: Buffer, from: number, to: number): boolean {
-    if (this.#document !== null || this.#holder !== null || this.#sessions.open !== null) return false;
-    if (this.#watch !== null || this.#rules !== null || !meansNothing(bytes, from, to)) return false;
+  #skips(bytes: Buffer, to: number): boolean {
+    if (this.#document !== null || this.#holder !== null) return false;
+    const session = this.#sessions.open;
+    if (session !== null && session.channel === this && session.reader.isWaiting !== true) return false;
+    if (this.#watch !== null || this.#rules !== null || !meansNothing(bytes, to)) return false;
     this.#silent &&= isBlank(to);
     return true;
   }
 
-  #take(bytes: Buffer, from: number, to: number): void {
-    if (this.#skips(bytes, from, to)) return;
+  #take(bytes: Buffer, to: number): void {
+    if (this.#skips(bytes, to)) return;
     this.#prefix = null;
-    const line = lineFrom(bytes, from, to, this.#unprefixed);
+    const line = lineFrom(bytes, to, this.#unprefixed);
     const lane = this.#prefix === null ? this : this.#laneOf(this.#prefix);
     lane.#read(line);
   }

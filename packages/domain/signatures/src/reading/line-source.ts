@@ -1,21 +1,24 @@
 import { outputLimits } from '../limits.ts';
 import { plainText } from '../lines.ts';
 import { toolReaders } from '../readers/index.ts';
-import { worthReading } from '../readers/line-kinds.ts';
-import { prefixWords, type Unprefixed, withoutPrefix } from './prefixes.ts';
+import { isNumbered, perhapsWorthReading, worthReading } from '../readers/line-kinds.ts';
+import { afterStamp, prefixWords, type Unprefixed, withoutPrefix } from './prefixes.ts';
 import { WordIndex } from './word-index.ts';
 
-/** The last two bits are no tools': the masking reader's, and those of lines that may have a prefix. */
+/** The last three bits are no tools': the masking reader's, also where it has to look again, and of lines with a prefix. */
+const NUMBERED = 61;
 const MASKING = 62;
 const PREFIX = 63;
 const none: readonly string[] = [];
 const words = new WordIndex(
   Array.from({ length: PREFIX + 1 }, (_, at) => {
+    if (at === NUMBERED) return perhapsWorthReading;
     if (at === MASKING) return worthReading;
     return at === PREFIX ? prefixWords : (toolReaders[at]?.opens ?? none);
   }),
 );
-if (toolReaders.length > MASKING) throw new Error(`more than ${MASKING} tools`);
+if (toolReaders.length > NUMBERED) throw new Error(`more than ${NUMBERED} tools`);
+const NUMBERED_BIT = 1 << (NUMBERED - 32);
 const MASKING_BIT = 1 << (MASKING - 32);
 const PREFIX_BIT = 1 << (PREFIX - 32);
 
@@ -41,23 +44,30 @@ const TAB = 9;
 const ESCAPE = 0x1b;
 
 /** A line's end, and what stands in it: see `WordIndex.find`. What the functions below say is about the last line found. */
-export const findLine = (bytes: Buffer, from: number, to: number): number => words.find(bytes, from, to);
+export function findLine(bytes: Buffer, from: number, to: number): number {
+  const first = bytes[from] as number;
+  start = first >= 0x30 && first <= 0x39 ? afterStamp(bytes, from, to) : from;
+  return words.find(bytes, start, to);
+}
+
+/** Where the line found last begins, after the time that a CI system put before it. */
+let start = 0;
 
 /** The line that was found there wakes nobody, hides nothing and begins nothing: most lines of most outputs. */
-export function meansNothing(bytes: Buffer, from: number, to: number): boolean {
+export function meansNothing(bytes: Buffer, to: number): boolean {
   if ((words.low | words.high) !== 0 || words.hasControls) return false;
-  const first = bytes[from];
+  const first = bytes[start];
   if (first === LESS_THAN || first === BRACE || first === GREATER_THAN) return words.begin === to;
-  return words.begin === to || hasBlank(bytes, from, to);
+  return words.begin === to || hasBlank(bytes, start, to);
 }
 
 /** Whether the line that was found there is empty but for blanks. */
 export const isBlank = (to: number): boolean => words.begin === to;
 
 /** The line that was found there, without what escapes and prefixes hide. */
-export function lineFrom(bytes: Buffer, from: number, to: number, unprefixed: (found: Unprefixed) => void): Line {
-  const size = words.hasControls ? withoutSequences(bytes, from, to) : 0;
-  if (size === 0) return cleaned(bytes.toString(words.isAscii ? 'latin1' : 'utf8', from, to), unprefixed);
+export function lineFrom(bytes: Buffer, to: number, unprefixed: (found: Unprefixed) => void): Line {
+  const size = words.hasControls ? withoutSequences(bytes, start, to) : 0;
+  if (size === 0) return cleaned(bytes.toString(words.isAscii ? 'latin1' : 'utf8', start, to), unprefixed);
   words.find(scratch, 0, size);
   return cleaned(scratch.toString(words.isAscii ? 'latin1' : 'utf8', 0, size), unprefixed);
 }
@@ -116,8 +126,11 @@ function cleaned(raw: string, unprefixed: (found: Unprefixed) => void): Line {
     line,
     text: words.begin === 0 ? line : line.trimStart(),
     low: words.low,
-    high: words.high & ~(PREFIX_BIT | MASKING_BIT),
-    isWorthReading: (words.high & MASKING_BIT) !== 0 || !line.includes(' '),
+    high: words.high & ~(PREFIX_BIT | MASKING_BIT | NUMBERED_BIT),
+    isWorthReading:
+      (words.high & MASKING_BIT) !== 0 ||
+      ((words.high & NUMBERED_BIT) !== 0 && isNumbered(line)) ||
+      !line.includes(' '),
   };
 }
 

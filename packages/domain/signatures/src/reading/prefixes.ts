@@ -1,5 +1,6 @@
 /** What CI systems and programs that run several others put before each line. */
 
+const [TAB, SPACE, PLUS, COMMA, MINUS, DOT, COLON, AT, E, O, Z] = [9, 32, 43, 44, 45, 46, 58, 64, 69, 79, 90];
 const stamp = String.raw`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?`;
 /** Job and step of a downloaded log, with tabs between. */
 const columns = new RegExp(String.raw`^[^\t]{1,120}\t[^\t]{1,120}\t(?=${stamp} )`);
@@ -20,6 +21,43 @@ const letter = [
   /^section_(?:start|end):\d{1,12}:[\w.-]{0,120}(?:\[[^\]]{0,80}\])?/,
   /^travis_(?:fold|time):[\w:.,=-]{0,200}/,
 ];
+
+/** `2026-01-02T03:04:05`: digits, and what stands between them. */
+const stampShape = [...'dddd-dd-ddTdd:dd:dd'].map((sign) => (sign === 'd' ? -1 : sign.charCodeAt(0)));
+const DATE_CHARS = 10;
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
+
+/**
+ * Where a line goes on after a stamp of date and time (with the mark by which GitLab tells the streams apart): the same as
+ * the first pattern of `digit`, without making text of the bytes. `from` where there is none.
+ */
+export function afterStamp(bytes: Uint8Array, from: number, to: number): number {
+  let at = from;
+  if (to - from < stampShape.length) return from;
+  for (const sign of stampShape) {
+    const byte = bytes[at++];
+    const isMatch = sign === -1 ? isDigit(byte) : byte === sign || (at - from === DATE_CHARS + 1 && byte === SPACE);
+    if (!isMatch) return from;
+  }
+  if ((bytes[at] === COMMA || bytes[at] === DOT) && isDigit(bytes[at + 1])) {
+    const most = Math.min(to, at + 10);
+    for (at += 1; at < most && isDigit(bytes[at]); ) at += 1;
+  }
+  if (bytes[at] === Z) at += 1;
+  else if ((bytes[at] === PLUS || bytes[at] === MINUS) && isDigit(bytes[at + 1]) && isDigit(bytes[at + 2])) {
+    const minutes = bytes[at + 3] === COLON ? at + 4 : at + 3;
+    if (isDigit(bytes[minutes]) && isDigit(bytes[minutes + 1])) at = minutes + 2;
+  }
+  if (
+    bytes[at] === SPACE &&
+    isDigit(bytes[at + 1]) &&
+    isDigit(bytes[at + 2]) &&
+    (bytes[at + 3] === O || bytes[at + 3] === E)
+  )
+    at += bytes[at + 4] === PLUS ? 5 : 4;
+  if (bytes[at] === SPACE || bytes[at] === TAB) at += 1;
+  return Math.min(at, to);
+}
 
 function ciPrefixes(line: string): readonly RegExp[] {
   const first = line.charCodeAt(0);
@@ -45,8 +83,6 @@ const pnpm = new RegExp(
 const barred = /^(?!std(?:out|err) \|)([A-Za-z][\w.-]{1,60}) {0,40}\| /;
 const bracketed = /^\[(?!gw\d|error|warn|info|debug|fatal|fail|trace|notice|log)(\d{1,2}|@?[a-z][\w@./-]{0,60})\]:? /;
 const MOST_LANE_CHARS = 160;
-const AT = 0x40;
-const DOT = 0x2e;
 
 /** Words of which one stands in every line that may have a prefix. */
 export const prefixWords: readonly string[] = [
