@@ -59,7 +59,7 @@ class NodeTestReader implements LineReader {
     if (summary.test(text)) return text.startsWith('ℹ duration_ms') ? 'close' : 'taken';
     if (text.startsWith('▶ ')) return this.#suite(text, indent);
     if (text.startsWith('test at ')) return this.#cutList(text);
-    const test = testLine.exec(text);
+    const test = text.includes('ms)') ? testLine.exec(text) : null;
     if (test === null) return 'pass';
     if (text.startsWith('✖ ') && !/^(?:TODO|SKIP)/.test(test[2] ?? '')) this.#failed(test[1] as string, indent, line);
     else this.#leave(indent);
