@@ -28,6 +28,7 @@ export const cargoTest: ToolReader = {
     'target failed:',
     '^`-',
   ],
+  passing: [['test ', ' ... ok']],
   start: (report) => new CargoReader(report),
 };
 

@@ -24,6 +24,10 @@ export const goTest: ToolReader = {
     '^# ',
     '^exit status ',
   ],
+  passing: [
+    ['=== RUN ', ''],
+    ['--- PASS: ', 's)'],
+  ],
   start: (report) => new GoReader(report),
 };
 

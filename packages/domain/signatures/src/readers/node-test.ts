@@ -11,6 +11,7 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
 export const nodeTest: ToolReader = {
   tool: 'node:test',
   opens: ['Failed tests:', '^✖ ', '^✔ ', '^▶ ', '^﹣ ', '^⚠ ', '^test at ', '^ℹ '],
+  passing: [['✔ ', 'ms)']],
   start: (report) => new NodeTestReader(report),
 };
 

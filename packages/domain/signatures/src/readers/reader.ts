@@ -103,6 +103,11 @@ export interface ToolReader {
    * lines costs the time of all. Two characters at least, one where it is anchored.
    */
   readonly opens: readonly string[];
+  /**
+   * How a passing test's line begins and ends, where such a line means nothing and changes nothing while the reader waits
+   * in its session (see `isWaiting`). It is not even cut out then.
+   */
+  readonly passing?: readonly (readonly [begins: string, ends: string])[];
   start(report: Report): LineReader;
 }
 

@@ -12,6 +12,7 @@ import {
   findLine,
   GREATER_THAN,
   isBlank,
+  isPassing,
   LESS_THAN,
   type Line,
   lineFrom,
@@ -155,9 +156,11 @@ export class Channel implements Divided {
   /** Nobody waits for the line, and it wakes nobody. */
   #skips(bytes: Buffer, to: number): boolean {
     if (this.#document !== null || this.#holder !== null) return false;
+    if (this.#watch !== null || this.#rules !== null) return false;
     const session = this.#sessions.open;
-    if (session !== null && session.channel === this && session.reader.isWaiting !== true) return false;
-    if (this.#watch !== null || this.#rules !== null || !meansNothing(bytes, to)) return false;
+    const isOurs = session !== null && session.channel === this;
+    if (isOurs && session.reader.isWaiting !== true) return false;
+    if (!meansNothing(bytes, to) && !(isOurs && isPassing(bytes, to, session.passing))) return false;
     this.#silent &&= isBlank(to);
     return true;
   }
@@ -273,6 +276,7 @@ export class Channel implements Divided {
     const started: Started = {
       channel: this,
       tool: tool.tool,
+      passing: (tool.passing ?? []).map(([begins, ends]) => ({ begins: Buffer.from(begins), ends: Buffer.from(ends) })),
       reader: tool.start(this.#reportOf(tool.tool)),
       keys: () => this.#keys.get(tool.tool)?.size ?? 0,
     };

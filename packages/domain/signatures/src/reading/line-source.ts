@@ -3,6 +3,7 @@ import { plainText } from '../lines.ts';
 import { toolReaders } from '../readers/index.ts';
 import { isNumbered, perhapsWorthReading, worthReading } from '../readers/line-kinds.ts';
 import { afterStamp, prefixWords, type Unprefixed, withoutPrefix } from './prefixes.ts';
+import type { Passing } from './sessions.ts';
 import { WordIndex } from './word-index.ts';
 
 /** The last three bits are no tools': the masking reader's, also where it has to look again, and of lines with a prefix. */
@@ -59,6 +60,20 @@ export function meansNothing(bytes: Buffer, to: number): boolean {
   const first = bytes[start];
   if (first === LESS_THAN || first === BRACE || first === GREATER_THAN) return words.begin === to;
   return words.begin === to || hasBlank(bytes, start, to);
+}
+
+/** The line that was found there begins and ends so. */
+export function isPassing(bytes: Buffer, to: number, marks: readonly Passing[]): boolean {
+  return (
+    !words.hasControls &&
+    marks.some(({ begins, ends }) => holds(bytes, words.begin, to, begins) && holds(bytes, to - ends.length, to, ends))
+  );
+}
+
+function holds(bytes: Buffer, from: number, to: number, wanted: Buffer): boolean {
+  if (from < words.begin || from + wanted.length > to) return false;
+  for (let at = 0; at < wanted.length; at += 1) if (bytes[from + at] !== wanted[at]) return false;
+  return true;
 }
 
 /** Whether the line that was found there is empty but for blanks. */

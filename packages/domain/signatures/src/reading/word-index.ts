@@ -1,12 +1,8 @@
-/** Kinds of bytes: one that ends a line, one that is no text, any that stands in no word, the place before the text. */
-const END = 0;
-const CONTROL = 1;
-const OTHER = 2;
-const START = 3;
-const FIRST_KIND = 4;
 const MOST_READERS = 64;
-const ROW_BITS = 7;
+const ROW_BITS = 8;
 const ROW = 1 << ROW_BITS;
+/** Stands before the text: no byte. */
+const START = ROW;
 const MOST_STATES = 0x1_00_00;
 const TAB = 9;
 const LINE_FEED = 10;
@@ -19,11 +15,18 @@ const invisible = [0x9b, 0x200b, 0x200c, 0x200d, 0x200e, 0x200f, 0x2028, 0x2029,
   String.fromCharCode(code),
 );
 
+/** Bytes that are no text; the last ones begin no character. */
+const controls = [
+  ...Array.from({ length: SPACE }, (_, byte) => byte).filter((byte) => ![TAB, LINE_FEED, RETURN].includes(byte)),
+  ...[DELETE, 0xc0, 0xc1, ...Array.from({ length: 11 }, (_, at) => 0xf5 + at)],
+];
+
 /** What an accepting state says. */
 interface Found {
   low: number;
   high: number;
   isInvisible: boolean;
+  isEnd: boolean;
 }
 
 /**
@@ -40,9 +43,7 @@ export class WordIndex {
   isAscii = true;
   /** Where the text began, after its indentation. */
   begin = 0;
-  readonly #kindOf = new Uint8Array(0x1_00);
-  #kinds = FIRST_KIND;
-  /** Where to go from a state by a kind of byte, the row of a state being `ROW` long. Accepting states are the last. */
+  /** Where to go from a state by a byte, the row of a state being `ROW` long. Accepting states are the last. */
   readonly #next: Uint16Array;
   readonly #accepting: number;
   /** Of each accepting state. */
@@ -52,24 +53,22 @@ export class WordIndex {
   /** `words[n]` are the words of reader n. */
   constructor(words: readonly (readonly string[])[]) {
     if (words.length > MOST_READERS) throw new Error(`more than ${MOST_READERS} readers`);
-    const patterns = [
-      ...words.flatMap((list, reader) => list.map((word) => ({ reader, ...bytesOf(word) }))),
-      ...invisible.map((word) => ({ reader: null, ...bytesOf(word) })),
-    ];
-    this.#sort(patterns.flatMap(({ bytes }) => bytes));
     const trie = new Trie();
-    for (const { reader, bytes, isAnchored } of patterns) {
-      const kinds = bytes.map((byte) => this.#kindOf[byte] as number);
-      const at = trie.add(isAnchored ? [START, ...kinds] : kinds);
-      if (reader === null) at.isInvisible = true;
-      else if (reader < 32) at.low |= 1 << reader;
-      else at.high |= 1 << (reader - 32);
+    for (const [reader, list] of words.entries()) {
+      for (const word of list) {
+        const at = trie.add(bytesOf(word));
+        if (reader < 32) at.low |= 1 << reader;
+        else at.high |= 1 << (reader - 32);
+      }
     }
-    const { next, accepting, found } = trie.table(this.#kinds);
+    for (const word of invisible) trie.add([...Buffer.from(word)]).isInvisible = true;
+    for (const byte of controls) trie.add([byte]).isInvisible = true;
+    for (const byte of [LINE_FEED, RETURN]) trie.add([byte]).isEnd = true;
+    const { next, accepting, found, start } = trie.table();
     this.#next = next;
     this.#accepting = accepting;
     this.#found = found;
-    this.#start = next[START] as number;
+    this.#start = start;
   }
 
   /**
@@ -77,7 +76,8 @@ export class WordIndex {
    * or `to`.
    */
   find(bytes: Uint8Array, from: number, to: number): number {
-    const [next, kinds, accepting] = [this.#next, this.#kindOf, this.#accepting];
+    const next = this.#next;
+    const accepting = this.#accepting;
     let at = from;
     while (at < to && (bytes[at] === SPACE || bytes[at] === TAB)) at += 1;
     this.begin = at;
@@ -89,36 +89,21 @@ export class WordIndex {
     if (state >= accepting) this.#accept(state);
     for (; at < to; at += 1) {
       const byte = bytes[at] as number;
-      const kind = kinds[byte] as number;
-      if (kind < OTHER) {
-        if (kind === END) break;
-        this.hasControls = true;
-      }
+      state = next[(state << ROW_BITS) | byte] as number;
+      if (state >= accepting && this.#accept(state)) break;
       all |= byte;
-      state = next[(state << ROW_BITS) | kind] as number;
-      if (state >= accepting) this.#accept(state);
     }
     this.isAscii = all < ASCII;
     return at;
   }
 
-  #accept(state: number): void {
+  /** Whether the line ends there. */
+  #accept(state: number): boolean {
     const found = this.#found[state - this.#accepting] as Found;
     this.low |= found.low;
     this.high |= found.high;
     if (found.isInvisible) this.hasControls = true;
-  }
-
-  /** Every byte that stands in a word is a kind of its own. */
-  #sort(used: readonly number[]): void {
-    const kindOf = this.#kindOf.fill(OTHER);
-    for (let byte = 0; byte < SPACE; byte += 1) if (byte !== TAB) kindOf[byte] = CONTROL;
-    // The last ones begin no character.
-    for (const byte of [DELETE, 0xc0, 0xc1, ...Array.from({ length: 11 }, (_, at) => 0xf5 + at)])
-      kindOf[byte] = CONTROL;
-    for (const byte of used) if (kindOf[byte] === OTHER) kindOf[byte] = this.#kinds++;
-    kindOf[LINE_FEED] = END;
-    kindOf[RETURN] = END;
+    return found.isEnd;
   }
 }
 
@@ -128,27 +113,27 @@ interface Node extends Found {
   row: number;
 }
 
-const newNode = (): Node => ({ low: 0, high: 0, isInvisible: false, next: new Map(), fail: null, row: 0 });
-const accepts = ({ low, high, isInvisible }: Found): boolean => low !== 0 || high !== 0 || isInvisible;
+const nothing: Found = { low: 0, high: 0, isInvisible: false, isEnd: false };
+const newNode = (): Node => ({ ...nothing, next: new Map(), fail: null, row: 0 });
+const accepts = ({ low, high, isInvisible, isEnd }: Found): boolean => low !== 0 || high !== 0 || isInvisible || isEnd;
 
 /** The words while they are gathered. */
 class Trie {
   readonly #root = newNode();
 
   /** The node at which the word ends. */
-  add(kinds: readonly number[]): Node {
+  add(bytes: readonly number[]): Node {
     let node = this.#root;
-    for (const kind of kinds) {
-      const next = node.next.get(kind) ?? newNode();
-      node.next.set(kind, next);
+    for (const byte of bytes) {
+      const next = node.next.get(byte) ?? newNode();
+      node.next.set(byte, next);
       node = next;
     }
     return node;
   }
 
   /** The whole table: where the trie leaves off, it goes on as the longest match that is also an ending of what was read. */
-  table(kinds: number): { next: Uint16Array; accepting: number; found: Found[] } {
-    if (kinds > ROW) throw new Error(`more than ${ROW} kinds of bytes`);
+  table(): { next: Uint16Array; accepting: number; found: Found[]; start: number } {
     const nodes = this.#breadthFirst();
     const plain = nodes.filter((node) => !accepts(node));
     const accepting = nodes.filter(accepts);
@@ -158,9 +143,10 @@ class Trie {
     const next = new Uint16Array(rows.length << ROW_BITS);
     for (const { row, fail, next: onward } of nodes) {
       if (fail !== null) next.copyWithin(row << ROW_BITS, fail.row << ROW_BITS, (fail.row + 1) << ROW_BITS);
-      for (const [kind, target] of onward) next[(row << ROW_BITS) | kind] = target.row;
+      for (const [byte, target] of onward) if (byte < ROW) next[(row << ROW_BITS) | byte] = target.row;
     }
-    return { next, accepting: plain.length, found: accepting };
+    const start = this.#root.next.get(START) ?? this.#root;
+    return { next, accepting: plain.length, found: accepting, start: start.row };
   }
 
   /** Every node after those that are shorter, with its failure link, and with what that one finds. */
@@ -168,10 +154,10 @@ class Trie {
     const nodes = [this.#root];
     for (let read = 0; read < nodes.length; read += 1) {
       const node = nodes[read] as Node;
-      for (const [kind, target] of node.next) {
+      for (const [byte, target] of node.next) {
         let fail = node.fail;
-        while (fail !== null && !fail.next.has(kind)) fail = fail.fail;
-        target.fail = fail?.next.get(kind) ?? this.#root;
+        while (fail !== null && !fail.next.has(byte)) fail = fail.fail;
+        target.fail = fail?.next.get(byte) ?? this.#root;
         target.low |= target.fail.low;
         target.high |= target.fail.high;
         target.isInvisible ||= target.fail.isInvisible;
@@ -182,11 +168,10 @@ class Trie {
   }
 }
 
-function bytesOf(word: string): { bytes: number[]; isAnchored: boolean } {
+function bytesOf(word: string): number[] {
   const isAnchored = word.startsWith('^');
-  const plain = isAnchored ? word.slice(1) : word;
-  const bytes = [...Buffer.from(plain)];
+  const bytes = [...Buffer.from(isAnchored ? word.slice(1) : word)];
   if (bytes.length < (isAnchored ? 1 : 2))
     throw new Error(`too short a word to wake a reader: ${JSON.stringify(word)}`);
-  return { bytes, isAnchored };
+  return isAnchored ? [START, ...bytes] : bytes;
 }
