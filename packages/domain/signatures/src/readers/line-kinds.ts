@@ -15,6 +15,7 @@ export const worthReading: readonly string[] = [
   ...anyCase.flatMap((word) => [word, word[0]?.toUpperCase() + word.slice(1), word.toUpperCase()]),
   ...['✖', '✗', '✘', '×', '✕', '❌', '●', '⨯', '▶'].map((sign) => `^${sign}`),
   ...['Subtest', 'location:', 'test at ', 'Exit', 'Interrupt', 'Traceback', 'goroutine ', 'Exception', 'lint/'],
+  ...['^would reformat', '^Would reformat', '^Diff in ', '^CONFLICT ('],
   ...['ENO', 'EACC', 'EPER', 'EEXI', 'EISD', 'EMFI', 'EADD', 'ECON', 'EPIP', 'ETIM', 'EAI_', 'EHOS', 'ENET', 'EINV'],
   ...['EBUS', 'EROF', 'ELOO', 'EXDE', 'EBAD', 'EPROTO', 'E429', 'E50', '429', '500', '502', '503', '504'],
 ];
@@ -29,7 +30,7 @@ export const isNumbered = (line: string): boolean => /^(?:[\w./@\\-]{1,300}:\d|\
 const passingStart =
   /^(?:ok\b|PASS(?:ED)?\b|SKIP(?:PED)?\b|[✓✔√☑✅﹣↓○◌]|--- (?:PASS|SKIP)|=== (?:RUN|PAUSE|CONT|NAME)|\(pass\)|\(skip\)|\[ +(?:OK|RUN|PASSED|SKIPPED) +\])/;
 const passingEnd =
-  /(?:\.\.\. ?(?:ok|ignored|skipped)|\b(?:PASSED|SKIPPED|XFAIL|XPASS)(?: +\[ *\d+%\])?| {3}Passed(?: .{0,20})?)$/;
+  /(?:\.\.\. ?(?:ok|ignored|skipped)|\.{3}(?:Passed|Skipped)|\b(?:PASSED|SKIPPED|XFAIL|XPASS)(?: +\[ *\d+%\])?| {3}Passed(?: .{0,20})?)$/;
 
 /** Counts and closing words of a harness: they follow from the rest, and differ with it. */
 export const footer =
@@ -42,7 +43,7 @@ export const surroundings =
 /** A line that names a failing test: by what it begins with, or by what it ends with. */
 const failingStart =
   /^(?:[✖✗✘×✕❌●⨯] *\S|not ok\b|FAIL(?:ED)?:? +\S|FAIL\t\S|--- FAIL:|ERROR:? +\S+(?:::|$| \()|\(fail\) |\d{1,4}\) \S|\[ +FAILED +\])/;
-const failingEnd = /(?:\.\.\. ?FAILED|\bFAILED(?: +\[ *\d+%\])?)$/;
+const failingEnd = /(?:\.\.\. ?FAILED|\.{3}Failed$|\bFAILED(?: +\[ *\d+%\])?)$/;
 
 /** What a line says about one test, `null` where it says nothing about any. The beginning counts more than the end. */
 export function testVerdict(text: string): 'passed' | 'failed' | null {
@@ -54,7 +55,7 @@ export function testVerdict(text: string): 'passed' | 'failed' | null {
 
 /** The tools' wrappers around a failure, which say that there was one and not which. */
 export const wrapper =
-  /^(?:npm (?:ERR!|error)|make(?:\[\d+\])?: \*\*\*|ninja: build stopped|exit status \d|error Command failed|error: script "|.{0,40}ELIFECYCLE|Error: Process completed with exit code|error: Process completed with exit code|Command failed|.{0,60}exited with (?:code|status) \d)/i;
+  /^(?:npm (?:ERR!|error)|make(?:\[\d+\])?: \*\*\*|ninja: build stopped|exit status \d|error Command failed|error: script "|ERROR: (?:failed to solve: )?process ".{0,400}" did not complete|.{0,40}ELIFECYCLE|Error: Process completed with exit code|error: Process completed with exit code|Command failed|.{0,60}exited with (?:code|status) \d)/i;
 
 const errno =
   'ENOENT|EACCES|EPERM|EEXIST|ENOTDIR|EISDIR|EMFILE|ENOSPC|EADDRINUSE|EADDRNOTAVAIL|ECONNREFUSED|ECONNRESET|ECONNABORTED|' +
@@ -70,6 +71,7 @@ const failure = new RegExp(
     String.raw`[Cc]onnection refused|[Pp]ermission denied|[Ss]egmentation fault|core dumped|\bKilled$|[Oo]ut of memory|[Tt]imed out\b`,
     String.raw`undefined reference|undefined: |[Cc]annot find |[Cc]ould not (?:resolve|find|compile|connect)`,
     String.raw`panicked at|[Aa]ssertion (?:failed|.{1,200} failed)|^E +(?:assert\b|\w{1,60}(?:Error|Exception)\b)|^\w{1,60}Error$`,
+    String.raw`^[Ww]ould reformat:? \S|^Diff in \S|^CONFLICT \(`,
     String.raw`^goroutine \d+ \[.{0,40}\]:$|^Traceback$|^FATAL\b|\bFAILED\b|\bFAILURE\b`,
   ].join('|'),
 );
@@ -88,7 +90,7 @@ export const perhapsFailure =
 
 /** An assertion, whose message holds values. */
 export const assertion =
-  /Assertion|^E +assert\b|\bassert(?:ion)?\b|\b(?:expected|got|want|actual|received)\b|\bto (?:equal|be|have|deep|match)\b/i;
+  /Assertion|\bXCTAssert|^E +assert\b|\bassert(?:ion)?\b|\b(?:expected|got|want|actual|received)\b|\bto (?:equal|be|have|deep|match)\b/i;
 
 /** A row of a linter under the path it belongs to. */
 export const lintRow = /^\s*\d+:\d+\s+(error|warning)\s+(.*)$/;
@@ -100,7 +102,7 @@ const outage = new RegExp(
     String.raw`command not found|not recognized as an internal|: \d+: \S{1,80}: not found|executable file not found`,
     String.raw`^make(?:\[\d{1,3}\])?: \S{1,200}: No such file or directory$`,
     String.raw`\bECONNREFUSED\b|\bECONNRESET\b|\bENOTFOUND\b|\bEAI_AGAIN\b|\bETIMEDOUT\b|\bEHOSTUNREACH\b|\bENETUNREACH\b|\bENOSPC\b|\bcode E(?:429|5\d\d)\b`,
-    String.raw`connection (?:refused|reset|timed out)|could not resolve host|temporary failure in name resolution|no route to host|network is unreachable|tls handshake timeout`,
+    String.raw`connection (?:refused|reset|timed out)|could not resolve host|temporary failure in name resolution|could not transfer artifact|in offline mode|client\.timeout exceeded|i\/o timeout|request canceled while waiting for connection|no route to host|network is unreachable|tls handshake timeout`,
     String.raw`no space left on device|cannot connect to the docker daemon|too many requests|rate limit|bad gateway|service unavailable|gateway time-?out`,
   ].join('|'),
   'i',
@@ -114,3 +116,7 @@ const isAnswered = /err|fail|status|http|return|respon/i;
 
 export const isOutage = (text: string): boolean =>
   outage.test(text) || (answer.test(text) && ofService.test(text) && isAnswered.test(text));
+
+/** What a package manager says when it got nothing: of the package, or of the network if that was away. */
+export const perhapsOfOutage =
+  /could not find a version that satisfies|no matching distribution found|could not resolve (?:all |dependenc|\S{1,200}:\S{1,200}:)|unable to locate package|failed to (?:fetch|download)/i;

@@ -5,14 +5,19 @@ const stamp = String.raw`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[
 /** Job and step of a downloaded log, with tabs between. */
 const columns = new RegExp(String.raw`^[^\t]{1,120}\t[^\t]{1,120}\t(?=${stamp} )`);
 /** By the character they begin with. */
-const digit = [new RegExp(String.raw`^${stamp}(?: \d\d[OE]\+?)?[ \t]?`), /^\d\d:\d\d:\d\d(?:[.,]\d{1,9})?[ \t]{1,2}/];
+const digit = [
+  new RegExp(String.raw`^${stamp}(?: \d\d[OE]\+?)?[ \t]?`),
+  /^\d\d:\d\d:\d\d(?:[.,]\d{1,9})?[ \t]{1,2}/,
+  // Docker tells the end of a failed step's output once more, with seconds.
+  /^\d{1,5}\.\d{3} (?=\S)/,
+];
 const bracket = [
   new RegExp(String.raw`^\[${stamp}\][ \t]?`),
   /^\[\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\](?:[WEi]: {0,9}| ?: {0,9})?(?:\[Step \d{1,3}\/\d{1,3}\])?[ \t]/,
   /^\[Pipeline\] /,
 ];
 const hash = [
-  /^#\d{1,4} \d{1,6}\.\d{1,4} /,
+  /^#\d{1,4} (?:\d{1,6}\.\d{1,4} |(?=ERROR: ))/,
   /^##\[(?:error|warning|group|endgroup|section|debug|command)\]/,
   /^##vso\[task\.logissue type=error[^\]]{0,400}\]/,
 ];
@@ -78,6 +83,8 @@ const turbo = new RegExp(String.raw`^(@?[a-z][\w./-]{0,100}):${script}[\w:.-]{0,
 const pnpm = new RegExp(
   String.raw`^(?!error |warning |npm |make )([a-z@.][\w@./-]{0,100}) ${script}[\w:.-]{0,40}?(?:: |\$ )`,
 );
+/** Lerna writes the package alone; without a scope it could be anything. */
+const lerna = /^(@[a-z][\w.-]{0,60}\/[\w.-]{1,80}):(?: |$)/;
 /** docker compose and foreman write `service | `, concurrently and yarn `[name] ` or `[name]: `. */
 // Vitest heads what a test prints by `stdout | `.
 const barred = /^(?!std(?:out|err) \|)([A-Za-z][\w.-]{1,60}) {0,40}\| /;
@@ -87,7 +94,7 @@ const MOST_LANE_CHARS = 160;
 /** Words of which one stands in every line that may have a prefix. */
 export const prefixWords: readonly string[] = [
   ...Array.from({ length: 10 }, (_, digit) => `^${digit}`),
-  ...['^[', '^#', '^::', '^section_', '^travis_', '| ', 'Z '],
+  ...['^[', '^#', '^@', '^::', '^section_', '^travis_', '| ', 'Z '],
   ...scripts.flatMap((name) => [`:${name}`, ` ${name}:`, ` ${name}$`]),
 ];
 
@@ -108,6 +115,10 @@ function laneOf(line: string): [RegExpExecArray | null, boolean] {
   if (bar > 0 && bar < MOST_LANE_CHARS) {
     const found = barred.exec(line);
     if (found !== null) return [found, false];
+  }
+  if (first === AT) {
+    const found = lerna.exec(line);
+    if (found !== null) return [found, true];
   }
   const colon = line.indexOf(': ');
   const isShort = (colon > 0 && colon < MOST_LANE_CHARS) || line.lastIndexOf('$ ', MOST_LANE_CHARS) > 0;
