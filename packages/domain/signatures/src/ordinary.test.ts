@@ -141,6 +141,35 @@ describe('lines of tools that no reader knows', () => {
       ['would reformat src/cart.py', 'would reformat src/item.py'],
     ],
     [
+      'Minitest',
+      "Run options: --seed 4242\n\n# Running:\n\n.F.E\n\n  1) Failure:\nCartTest#test_total [test/cart_test.rb:9]:\nExpected: 4\n  Actual: 3\n\n  2) Error:\nCartTest#test_row:\nNoMethodError: undefined method `row' for nil\n    test/cart_test.rb:12:in `test_row'\n\n4 runs, 3 assertions, 1 failures, 1 errors, 0 skips\n",
+      [
+        'CartTest#test_row:',
+        'CartTest#test_total [test/cart_test.rb]:',
+        "NoMethodError: undefined method `row' for nil",
+      ],
+    ],
+    [
+      'Dart',
+      '00:02 +1: adds\n00:02 +1 -1: totals [E]\n  Expected: <4>\n    Actual: <3>\n  test/cart_test.dart 9:5  main.<fn>\n00:03 +1 -1: Some tests failed.\n',
+      ['totals [E]'],
+    ],
+    [
+      'gotestsum',
+      '✓  item (cached)\n✖  cart (3ms)\n\n=== Failed\n=== FAIL: cart TestTotal (0.00s)\n    cart_test.go:9: got 3, want 4\n\nDONE 5 tests, 1 failure in 0.5s\n',
+      ['cart > TestTotal'],
+    ],
+    [
+      'lint-staged',
+      "[FAILED] eslint --fix [FAILED]\n\n✖ eslint --fix:\n\n/home/me/shop/src/cart.js\n  2:5  error  'total' is not defined  no-undef\n\n✖ 1 problem (1 error, 0 warnings)\n\nhusky - pre-commit script failed (code 1)\n",
+      ['src/cart.js: no-undef total'],
+    ],
+    [
+      'a count alone',
+      ' ------ ---- \n  12     Call to an undefined method Cart::totl().\n\n [ERROR] Found 1 error\n',
+      [],
+    ],
+    [
       'git',
       'Auto-merging src/cart.ts\nCONFLICT (content): Merge conflict in src/cart.ts\nAutomatic merge failed; fix conflicts and then commit the result.\n',
       ['CONFLICT (content): Merge conflict in src/cart.ts'],
@@ -205,6 +234,10 @@ describe('what the gate needs was away', () => {
     [
       'Gradle',
       "FAILURE: Build failed with an exception.\n\n* What went wrong:\nExecution failed for task ':compileJava'.\n> Could not resolve all files for configuration ':compileClasspath'.\n         > Could not get resource 'https://repo.maven.apache.org/maven2/junit.pom'.\n            > Could not GET 'https://repo.maven.apache.org/maven2/junit.pom'. Received status code 503 from server: Service Unavailable\n",
+    ],
+    [
+      'cmd.exe',
+      "'vitest' is not recognized as an internal or external command,\r\noperable program or batch file.\r\n",
     ],
     [
       'docker',

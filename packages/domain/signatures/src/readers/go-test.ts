@@ -23,6 +23,8 @@ export const goTest: ToolReader = {
     '"Action":"',
     '^# ',
     '^exit status ',
+    '^✖  ',
+    '^✓  ',
   ],
   passing: [
     ['=== RUN ', ''],
@@ -110,7 +112,8 @@ class GoReader implements LineReader {
     if (end !== null) return this.#ended(end);
     const build = line.includes('.go:') ? compiled.exec(line) : null;
     if (build !== null && !/^\s/.test(line)) return this.#compiled(build);
-    if (/^# \S{1,300}(?: \[\S{1,300}\])?$/.test(line)) return 'taken';
+    // gotestsum tells of packages so.
+    if (/^(?:# \S{1,300}(?: \[\S{1,300}\])?|[✖✓] {2}\S{1,300}(?: \(.{1,20}\))?)$/.test(line)) return 'taken';
     const sum = /^=== FAIL: (\S{1,300}) (\S{1,300}) \(\d/.exec(text);
     if (sum !== null) {
       this.#report.failing(testKey({ file: sum[1] as string, path: [sum[2] as string] }), text);

@@ -15,6 +15,8 @@ export const worthReading: readonly string[] = [
   ...anyCase.flatMap((word) => [word, word[0]?.toUpperCase() + word.slice(1), word.toUpperCase()]),
   ...['✖', '✗', '✘', '×', '✕', '❌', '●', '⨯', '▶'].map((sign) => `^${sign}`),
   ...['Subtest', 'location:', 'test at ', 'Exit', 'Interrupt', 'Traceback', 'goroutine ', 'Exception', 'lint/'],
+  // Of lines that name a failing test of Minitest, of Dart.
+  ...['.rb:', '#test', ' [E]', 'not recognized'],
   ...['^would reformat', '^Would reformat', '^Diff in ', '^CONFLICT ('],
   ...['ENO', 'EACC', 'EPER', 'EEXI', 'EISD', 'EMFI', 'EADD', 'ECON', 'EPIP', 'ETIM', 'EAI_', 'EHOS', 'ENET', 'EINV'],
   ...['EBUS', 'EROF', 'ELOO', 'EXDE', 'EBAD', 'EPROTO', 'E429', 'E50', '429', '500', '502', '503', '504'],
@@ -34,7 +36,7 @@ const passingEnd =
 
 /** Counts and closing words of a harness: they follow from the rest, and differ with it. */
 export const footer =
-  /^(?:[ℹ#✖✗×] )?(?:\d+ (?:of \d+ )?(?:tests?|specs?|suites?|sub ?tests?|examples?|assertions?|files?|errors?|warnings?|problems?|failures?|failed|failing|passed|passing|pending|skipped)\b|(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) \d)|^(?:Found \d+ errors?|(?:Tests|Test Suites|Test Files|Snapshots|Time|Ran|Failures|Errors|Duration|Start at|Total|Result|test result)\b:? ?.{0,20}(?:\d|FAILED)|[=_─⎯-]{3,}(?! (?:FAIL|PASS))|FAIL(?:ED|URES?)?!?(?: \(.{0,80}\))?$|✖ failing tests:$|failures?:$|failed$|failing tests:$|\[ +FAILED +\] \d+ tests?|error: ['"]?(?:test failed|\d+ subtests? failed)|error: \|)/i;
+  /^\d+ runs, \d+ assertions, |^\d{1,4}\) (?:Failure|Error):$|^(?:\[(?:info|error)\] )?\*{3} \d+ (?:TEST|SUITE)S? |^\[ERROR\] Found \d+ errors?$|^\d\d:\d\d \+\d.{0,40}: Some tests failed\.$|^(?:[ℹ#✖✗×] )?(?:\d+ (?:of \d+ )?(?:tests?|specs?|suites?|sub ?tests?|examples?|assertions?|files?|errors?|warnings?|problems?|failures?|failed|failing|passed|passing|pending|skipped)\b|(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) \d)|^(?:Found \d+ errors?|(?:Tests|Test Suites|Test Files|Snapshots|Time|Ran|Failures|Errors|Duration|Start at|Total|Result|test result)\b:? ?.{0,20}(?:\d|FAILED)|[=_─⎯-]{3,}(?! (?:FAIL|PASS))|FAIL(?:ED|URES?)?!?(?: \(.{0,80}\))?$|✖ failing tests:$|failures?:$|failed$|failing tests:$|\[ +FAILED +\] \d+ tests?|error: ['"]?(?:test failed|\d+ subtests? failed)|error: \|)/i;
 
 /** Stack frames, code frames and the halves of a diff: places and values. */
 export const surroundings =
@@ -43,7 +45,8 @@ export const surroundings =
 /** A line that names a failing test: by what it begins with, or by what it ends with. */
 const failingStart =
   /^(?:[✖✗✘×✕❌●⨯] *\S|not ok\b|FAIL(?:ED)?:? +\S|FAIL\t\S|--- FAIL:|ERROR:? +\S+(?:::|$| \()|\(fail\) |\d{1,4}\) \S|\[ +FAILED +\])/;
-const failingEnd = /(?:\.\.\. ?FAILED|\.{3}Failed$|\bFAILED(?: +\[ *\d+%\])?)$/;
+const failingEnd =
+  /(?: \[E\]|^\w[\w:]{0,200}#\S{1,300}(?: \[\S{1,300}:\d{1,7}\])?:|\.\.\. ?FAILED|\.{3}Failed$|\bFAILED(?: +\[ *\d+%\])?)$/;
 
 /** What a line says about one test, `null` where it says nothing about any. The beginning counts more than the end. */
 export function testVerdict(text: string): 'passed' | 'failed' | null {

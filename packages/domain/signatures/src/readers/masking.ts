@@ -112,6 +112,7 @@ export class MaskingReader {
     this.#leave(indent);
     const plain = text
       .replace(/\.{3,200}Failed$/, '... Failed')
+      .replace(/^\d\d:\d\d \+\d[\d ~-]{0,40}: /, '')
       .replace(/^not ok \d+/, 'not ok')
       .replace(/^\d{1,4}\) /, '1) ');
     // What stands after the id of a pytest summary is the assertion's message.
