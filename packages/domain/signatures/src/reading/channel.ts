@@ -83,6 +83,8 @@ export class Channel implements Divided {
   readonly #keys = new Map<string, KeySet>();
   readonly #wrapping = new Map<string, KeySet>();
   #document: DocumentReader | null = null;
+  /** How many failing items the document named. */
+  #named = 0;
   /** What a document was told before it was recognised. */
   #undecided = '';
   readonly #lines = new LineSplitter(
@@ -198,7 +200,18 @@ export class Channel implements Divided {
     const first = line.charCodeAt(0);
     if (first !== LESS_THAN && first !== BRACE && first !== BRACKET) return null;
     const format = documentFormats.find(({ begins }) => begins(line));
-    return format?.start((tool) => this.#reportOf(tool)) ?? null;
+    this.#named = 0;
+    return format?.start((tool) => this.#counted(this.#reportOf(tool))) ?? null;
+  }
+
+  #counted(report: Report): Report {
+    return {
+      ...report,
+      failing: (key, message) => {
+        this.#named += 1;
+        report.failing(key, message);
+      },
+    };
   }
 
   #tell(document: DocumentReader, piece: string): void {
@@ -220,6 +233,9 @@ export class Channel implements Divided {
     if (document === null) return;
     document.end();
     this.#silent = false;
+    if (document.isOfTests !== true || this.#named === 0 || this.#sessions.open !== null) return;
+    this.adopt();
+    this.forget();
   }
 
   #replay(text: string): void {
