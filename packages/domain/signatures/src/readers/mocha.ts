@@ -138,7 +138,7 @@ class MochaReader implements LineReader {
     if (!line.startsWith('["fail"')) return line.startsWith('["start"') ? 'open' : 'adopt';
     const value = (name: string): string => {
       const found = new RegExp(`"${name}":"((?:[^"\\\\]|\\\\.){0,1000})`).exec(line)?.[1] ?? '';
-      return found.replace(/\\n[^]*$/, '').replace(/\\(["\\/])/g, '$1');
+      return (found.split('\\n', 1)[0] as string).replace(/\\(["\\/])/g, '$1');
     };
     const stack = value('stack');
     const file = value('file');
