@@ -1,23 +1,62 @@
 /**
- * What reading the failing set from real output costs, against a line splitter over the same bytes. The output is that of
- * every tool of which the project holds one, over and over, in chunks as a pipe gives them. Prints one line of JSON.
+ * What reading the failing set from real output costs, against a line splitter over the same bytes.
+ *
+ * - *Logs of CI jobs*, the measure that counts: one output for each tool of which the project holds both a long run in
+ *   which nothing fails (`logs/`) and outputs that fail (the fixtures of the signatures). Each is 256 KiB, as such jobs
+ *   print: 10 % from setting up and from services that log (packages, files, JSON and text lines), 75 % of the tool's
+ *   passing run, 15 % of its failing outputs at the end. Each is read for itself, by a reader of its own, in chunks of
+ *   64 KiB. Numbers of three digits and more change from one repetition to the next, so no line is known from before.
+ * - *Long runs with nothing failing*: those of `logs/` alone, 2 MiB each.
+ * - *Every failing output*: all fixtures of all tools, each with its own bytes, one after the other in one output, so that
+ *   every reader is awake: the hardest there is, and nothing that anybody prints.
+ *
+ * `--kinds` prints the speed of each log, and of each tool's failing outputs, too. Prints a line of JSON for each measure.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createOutputReader } from '@headway/signatures';
 
 const MEBIBYTE = 1024 * 1024;
-const MIXED_BYTES = 16 * MEBIBYTE;
+const LOG_BYTES = MEBIBYTE / 4;
+const QUIET_BYTES = 2 * MEBIBYTE;
+const FAILING_BYTES = 8 * MEBIBYTE;
 const CHUNK_BYTES = 64 * 1024;
 const ROUNDS = 5;
+/** Microseconds. */
+const LEAST_TIME = 50_000;
+const [SETUP, PASSING] = [0.1, 0.75];
 
-const folder = join(import.meta.dirname, '../../packages/domain/signatures/fixtures');
-const outputs = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.txt'))
-  .sort()
-  .map((name) => ({ name, bytes: readFileSync(join(folder, name)) }));
+const fixtures = join(import.meta.dirname, '../../packages/domain/signatures/fixtures');
+const logs = join(import.meta.dirname, 'logs');
+const setup = ['apt-get', 'tsc-files', 'pino', 'python-logging'];
+/** A log's name, and the tools whose failing outputs go with it. */
+const jobs: Readonly<Record<string, readonly string[]>> = {
+  'cargo-test': ['cargo', 'rustc'],
+  'cmake-make-ctest': ['ctest', 'gcc', 'make'],
+  'go-test-verbose': ['go-test'],
+  jest: ['jest'],
+  mocha: ['mocha'],
+  'node-test-spec': ['node-test'],
+  'node-test-tap': ['tap'],
+  'prove-verbose': ['prove'],
+  pytest: ['pytest', 'flake8', 'mypy'],
+  'pytest-verbose': ['pytest'],
+  'rspec-documentation': ['rspec', 'rubocop'],
+  'unittest-verbose': ['unittest'],
+  'vitest-verbose': ['vitest', 'eslint', 'typescript'],
+};
 
-/** Another run of the same: longer numbers are other ones, so that no line is known from before. */
+const logOf = (name: string): Buffer => readFileSync(join(logs, `${name}.txt`));
+const failingOf = (tool: string): Buffer[] =>
+  readdirSync(join(fixtures, tool))
+    .filter((name) => name.endsWith('.txt'))
+    .sort()
+    .map((name) => readFileSync(join(fixtures, tool, name)));
+const tools = readdirSync(fixtures, { withFileTypes: true }).flatMap((entry) =>
+  entry.isDirectory() ? [entry.name] : [],
+);
+
+/** Another run of the same: longer numbers are other ones. */
 function varied(bytes: Buffer, round: number): Buffer {
   const digits = /\d{3,}/g;
   return Buffer.from(
@@ -25,36 +64,27 @@ function varied(bytes: Buffer, round: number): Buffer {
   );
 }
 
-/** Whole outputs, one after the other, up to the size: what one gate that runs everything prints. */
-function mixed(): Buffer {
+/** The outputs one after the other, again and again, up to the size. */
+function repeated(outputs: readonly Buffer[], bytes: number, from = 0): Buffer {
   const parts: Buffer[] = [];
   let size = 0;
-  for (let at = 0; size < MIXED_BYTES; at += 1) {
-    const round = Math.floor(at / outputs.length);
-    const part = varied(outputs[at % outputs.length]?.bytes ?? Buffer.alloc(0), round);
+  for (let at = from; size < bytes; at += 1) {
+    const part = varied(outputs[at % outputs.length] ?? Buffer.alloc(0), Math.floor(at / outputs.length));
     parts.push(part, Buffer.from('\n'));
     size += part.length + 1;
   }
-  return Buffer.concat(parts);
+  return Buffer.concat(parts).subarray(0, bytes);
 }
 
-/** A long run with few failures: passing tests, build steps and logs between them. */
-function quiet(): Buffer {
-  const lines: string[] = [];
-  let size = 0;
-  for (let at = 0; size < MIXED_BYTES; at += 1) {
-    const line = [
-      `  ✓ cart adds item number ${at} (${at % 50}ms)`,
-      `ok ${at} - handles request ${at}`,
-      `[${at % 100}%] Building CXX object src/CMakeFiles/app.dir/part${at}.cpp.o`,
-      `2026-01-02 03:04:05,${at % 1000} INFO server: GET /items/${at} 200 in ${at % 90}ms`,
-      `tests/test_cart.py::test_item_${at} PASSED`,
-      `   Compiling crate-${at} v0.${at % 30}.0`,
-    ][at % 6] as string;
-    lines.push(line);
-    size += line.length + 1;
-  }
-  return Buffer.from(lines.join('\n'));
+/** The job's whole log, see above. `at` chooses with which of the failing outputs it begins. */
+function jobLog(name: string, at: number): Buffer {
+  return Buffer.concat([
+    repeated(setup.map(logOf), SETUP * LOG_BYTES, at),
+    Buffer.from('\n'),
+    repeated([logOf(name)], PASSING * LOG_BYTES, at),
+    Buffer.from('\n'),
+    repeated((jobs[name] ?? []).flatMap(failingOf), (1 - SETUP - PASSING) * LOG_BYTES, 5 * at),
+  ]);
 }
 
 /** Microseconds of this thread: other load on the machine is not counted. */
@@ -82,34 +112,53 @@ function split(bytes: Buffer): number {
   return lines;
 }
 
-/** MB/s of the fastest round, after one that is not counted. */
-function speed(work: (bytes: Buffer) => number, bytes: Buffer): number {
-  work(bytes);
-  let best = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < ROUNDS; round += 1) {
+/** MB/s of the fastest round, after one that is not counted. A round is long enough for the clock of a thread. */
+function speed(work: (bytes: Buffer) => number, outputs: readonly Buffer[]): number {
+  let best = 0;
+  for (let round = 0; round <= ROUNDS; round += 1) {
     const before = processorTime();
-    work(bytes);
-    best = Math.min(best, processorTime() - before);
+    let [bytes, took] = [0, 0];
+    while (took < LEAST_TIME) {
+      for (const output of outputs) {
+        work(output);
+        bytes += output.length;
+      }
+      took = processorTime() - before;
+    }
+    if (round > 0) best = Math.max(best, bytes / took);
   }
-  return bytes.length / best;
+  return best;
 }
 
-for (const [what, bytes] of [
-  ['outputs of every tool', mixed()],
-  ['a long run with nothing failing', quiet()],
-] as const) {
-  const signature = speed(read, bytes);
-  const splitter = speed(split, bytes);
+function measure(what: string, outputs: readonly Buffer[]): void {
+  const signature = speed(read, outputs);
+  const splitter = speed(split, outputs);
   console.log(
     JSON.stringify({
       measure: `signature of ${what}, one thread`,
       outputs: outputs.length,
+      megabytes: Number((outputs.reduce((sum, bytes) => sum + bytes.length, 0) / 1e6).toFixed(1)),
       megabytesPerSecond: Math.round(signature),
       splitterMegabytesPerSecond: Math.round(splitter),
       ratio: Number((signature / splitter).toFixed(3)),
     }),
   );
 }
+
+const everyKind = process.argv.includes('--kinds');
+const jobLogs = new Map(Object.keys(jobs).map((name) => [name, [0, 1, 2, 3].map((at) => jobLog(name, at))]));
+measure('logs of CI jobs, mostly quiet', [...jobLogs.values()].flat());
+if (everyKind) for (const [name, outputs] of jobLogs) measure(`logs of CI jobs (${name})`, outputs);
+
+const quiet = [...setup, ...Object.keys(jobs)].map((name) => ({ name, bytes: repeated([logOf(name)], QUIET_BYTES) }));
+measure(
+  'long runs with nothing failing',
+  quiet.map(({ bytes }) => bytes),
+);
+if (everyKind) for (const { name, bytes } of quiet) measure(`a long run with nothing failing (${name})`, [bytes]);
+
+measure('every failing output of every tool', [repeated(tools.flatMap(failingOf), FAILING_BYTES)]);
+if (everyKind) for (const tool of tools) measure(`failing outputs (${tool})`, [repeated(failingOf(tool), MEBIBYTE)]);
 
 /** Of bait for backtracking and endless parts, how much longer four times as much takes: 4 is linear. */
 const GROWTH = 4;

@@ -1,24 +1,15 @@
-import { readFile } from 'node:fs/promises';
 import { readAccessSettings } from '@headway/access';
 import { STREAMS } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
 import { ARCHIVE_READER, createLevel, openReadModel } from '@headway/readmodel';
 import { pause, runService } from '@headway/runtime';
-import { readAttempt, readRules, type SignatureRules } from '@headway/signatures';
+import { readAttempt } from '@headway/signatures';
 import { config } from './config.ts';
 import { createIngest } from './ingest.ts';
+import { rulesOf } from './intake/rules-file.ts';
 import { tickForEver } from './ticks.ts';
 
 const clock = { now: () => Date.now() };
-
-/** Throws where the file cannot be used: what a signature means must not depend on whether it could be read today. */
-async function rulesOf(file: string | undefined): Promise<SignatureRules | undefined> {
-  if (file === undefined || file === '') return undefined;
-  const rules = await readRules(await readFile(file, 'utf8'));
-  if (rules.ok) return rules.value;
-  const { code, detail, pointer } = rules.failure;
-  throw new Error(`HEADWAY_SIGNATURE_RULES=${file}: ${code}: ${detail}${pointer === undefined ? '' : ` (${pointer})`}`);
-}
 
 runService({
   name: 'ingest',

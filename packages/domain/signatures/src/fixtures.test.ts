@@ -96,6 +96,11 @@ describe.each(tools.map(({ name }) => name))('%s', (folder) => {
     }
   });
 
+  test.each(variants)('%s reads the same when no line is passed over unseen', (variant) => {
+    const watched = readOutput({ output: output(variant), exitCode: exitCode(variant) }, { watch: () => {} });
+    expect(watched).toEqual(read(variant));
+  });
+
   test('its script is there', () => {
     expect(expected.ran.length === 0 || ['make.sh', 'make.mjs', 'make.py'].some((name) => existsSync(file(name)))).toBe(
       true,

@@ -2,7 +2,7 @@ import { limits } from '@headway/contracts';
 
 /** What bounds the reading of output, whatever its size. */
 export const outputLimits = {
-  /** Characters of one line that are looked at; the rest of a longer line is skipped. */
+  /** Bytes of one line that are looked at; the rest of a longer line is skipped. */
   lineChars: 4_096,
   /** Distinct failing keys that are kept. Of more, the smallest in text order, so that their order of arrival is nothing. */
   keys: limits.failures,

@@ -1,83 +1,140 @@
 import { outputLimits } from './limits.ts';
 
+const LINE_FEED = 10;
+const RETURN = 13;
+
+/** Looks at the line that begins at `from`; answers where it ends, at most `to`. */
+export type FindsEnd = (bytes: Buffer, from: number, to: number) => number;
+
 /**
- * Splits chunks of bytes or text into lines. Memory is one line of at most `lineChars`, whatever comes: a longer line is
- * given when so much of it is there, and its further pieces as what they are.
+ * Splits chunks of bytes or text into lines. Memory is one line of at most `lineChars` bytes, whatever comes: a longer line
+ * is given when so much of it is there, and its further pieces as what they are. A run of carriage returns, with the line
+ * feed after it, ends one line: on a terminal it starts the line anew, in a log what it overwrote is a line of its own.
  */
 export class LineSplitter {
-  readonly #decoder = new TextDecoder('utf-8');
-  readonly #onLine: (line: string) => void;
+  readonly #find: FindsEnd;
+  readonly #onLine: (bytes: Buffer, to: number) => void;
   readonly #onMore: (piece: string) => void;
-  readonly #skips: (text: string, from: number, to: number) => boolean;
-  #pending = '';
-  /** The chunk before ended with a carriage return. */
+  /** The beginning of a line that no chunk has ended yet. */
+  readonly #pending = Buffer.allocUnsafeSlow(outputLimits.lineChars + 1);
+  #pendingBytes = 0;
+  /** A carriage return came last. */
   #returned = false;
   /** The line at hand was given already; what comes up to its end are further pieces. */
   #given = false;
+  #decoder = new TextDecoder();
 
-  /** `skips` is asked whether a line, between two places of a text, may be left out unseen. */
-  constructor(
-    onLine: (line: string) => void,
-    onMore: (piece: string) => void,
-    skips: (text: string, from: number, to: number) => boolean,
-  ) {
-    this.#skips = skips;
+  /** `onLine` is told where the line ends that `find` was asked for just before; it may keep nothing of the bytes. */
+  constructor(find: FindsEnd, onLine: (bytes: Buffer, to: number) => void, onMore: (piece: string) => void) {
+    this.#find = find;
     this.#onLine = onLine;
     this.#onMore = onMore;
   }
 
   push(chunk: Uint8Array | string): void {
-    this.#take(typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true }));
+    const bytes =
+      typeof chunk === 'string' ? Buffer.from(chunk) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    let at = 0;
+    while (at < bytes.length) {
+      if (this.#returned) at = this.#afterReturn(bytes, at);
+      else if (this.#given) at = this.#more(bytes, at);
+      else if (this.#pendingBytes > 0) at = this.#goOn(bytes, at);
+      else at = this.#line(bytes, at);
+    }
   }
 
   end(): void {
-    this.#take(this.#decoder.decode());
-    if (this.#pending !== '') this.#onLine(this.#pending);
-    this.#pending = '';
+    this.#endMore();
+    if (this.#pendingBytes > 0) this.#give(this.#pending, this.#pendingBytes);
+    this.#pendingBytes = 0;
   }
 
-  #take(chunk: string): void {
-    // A carriage return starts the line anew on a terminal; in a log what it overwrote is a line of its own.
-    const text = this.#returned || chunk.includes('\r') ? this.#returns(chunk) : chunk;
-    let from = 0;
-    for (let to = text.indexOf('\n'); to !== -1; to = text.indexOf('\n', from)) {
-      if (this.#pending === '' && !this.#given && to - from <= outputLimits.lineChars && this.#skips(text, from, to)) {
-        from = to + 1;
-        continue;
-      }
-      this.#piece(text, from, to);
-      if (this.#given) this.#given = false;
-      else {
-        this.#onLine(this.#pending);
-        this.#pending = '';
-      }
-      from = to + 1;
+  #afterReturn(bytes: Buffer, from: number): number {
+    let at = from;
+    while (at < bytes.length && bytes[at] === RETURN) at += 1;
+    if (at === bytes.length) return at;
+    this.#returned = false;
+    return bytes[at] === LINE_FEED ? at + 1 : at;
+  }
+
+  /** The line that begins at `from`, with nothing pending. */
+  #line(bytes: Buffer, from: number): number {
+    const most = Math.min(bytes.length, from + outputLimits.lineChars);
+    const end = this.#find(bytes, from, most);
+    if (end < bytes.length && isEnd(bytes[end] as number)) {
+      this.#onLine(bytes, end);
+      return this.#past(bytes, end);
     }
-    if (from < text.length) this.#piece(text, from, text.length);
-  }
-
-  /** CRLF ends one line, also where a chunk ends between the two. */
-  #returns(chunk: string): string {
-    if (chunk === '') return chunk;
-    const text = this.#returned && chunk.startsWith('\n') ? chunk.slice(1) : chunk;
-    this.#returned = chunk.endsWith('\r');
-    return text.replaceAll(/\r{1,100}\n?/g, '\n');
-  }
-
-  #piece(text: string, from: number, to: number): void {
-    if (this.#given) {
-      if (to > from) this.#onMore(text.slice(from, to));
-      return;
+    if (bytes.length - from <= outputLimits.lineChars) {
+      bytes.copy(this.#pending, 0, from);
+      this.#pendingBytes = bytes.length - from;
+      return bytes.length;
     }
-    const end = Math.min(to, from + outputLimits.lineChars - this.#pending.length);
-    const piece = text.slice(from, end);
-    this.#pending = this.#pending === '' ? piece : this.#pending + piece;
-    if (end === to) return;
-    this.#onLine(this.#pending);
-    this.#pending = '';
+    const cut = wholeCharacters(bytes, most);
+    if (cut !== end) this.#find(bytes, from, cut);
+    this.#onLine(bytes, cut);
     this.#given = true;
-    this.#onMore(text.slice(end, to));
+    return cut;
   }
+
+  /** Of a chunk, what belongs to the pending line. */
+  #goOn(bytes: Buffer, from: number): number {
+    const end = endOfLine(bytes, from, Math.min(bytes.length, from + outputLimits.lineChars + 1 - this.#pendingBytes));
+    this.#pendingBytes += bytes.copy(this.#pending, this.#pendingBytes, from, end);
+    const isWhole = end < bytes.length && isEnd(bytes[end] as number);
+    if (!isWhole && this.#pendingBytes <= outputLimits.lineChars) return end;
+    const size = this.#pendingBytes;
+    this.#pendingBytes = 0;
+    if (size <= outputLimits.lineChars) {
+      this.#give(this.#pending, size);
+      return this.#past(bytes, end);
+    }
+    const cut = wholeCharacters(this.#pending, outputLimits.lineChars);
+    this.#give(this.#pending, cut);
+    this.#given = true;
+    this.#onMore(this.#decoder.decode(this.#pending.subarray(cut, size), { stream: true }));
+    return end;
+  }
+
+  #give(bytes: Buffer, size: number): void {
+    this.#find(bytes, 0, size);
+    this.#onLine(bytes, size);
+  }
+
+  #more(bytes: Buffer, from: number): number {
+    const end = endOfLine(bytes, from, bytes.length);
+    if (end > from) this.#onMore(this.#decoder.decode(bytes.subarray(from, end), { stream: true }));
+    if (end === bytes.length) return end;
+    this.#endMore();
+    return this.#past(bytes, end);
+  }
+
+  #endMore(): void {
+    const rest = this.#given ? this.#decoder.decode() : '';
+    if (rest !== '') this.#onMore(rest);
+    this.#given = false;
+  }
+
+  /** Past the byte that ends a line. */
+  #past(bytes: Buffer, end: number): number {
+    this.#returned = bytes[end] === RETURN;
+    return end + 1;
+  }
+}
+
+const isEnd = (byte: number): boolean => byte === LINE_FEED || byte === RETURN;
+
+function endOfLine(bytes: Buffer, from: number, to: number): number {
+  let at = from;
+  while (at < to && !isEnd(bytes[at] as number)) at += 1;
+  return at;
+}
+
+/** Where to cut at most, so that no character (of four bytes at most) is cut in two. */
+function wholeCharacters(bytes: Buffer, most: number): number {
+  let at = most;
+  while (at > most - 3 && ((bytes[at] as number) & 0xc0) === 0x80) at -= 1;
+  return at;
 }
 
 // Each alternative ends at the next escape at the latest, so that a row of unfinished sequences is read once.

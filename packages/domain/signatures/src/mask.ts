@@ -109,14 +109,22 @@ function apply(line: string, rules: readonly Rule[]): string {
   return text;
 }
 
-const squeeze = (text: string): string => text.replace(/\s+/g, ' ').trim();
+const squeeze = (text: string): string => (/\s\s|[^\S ]|^ | $/.test(text) ? text.replace(/\s+/g, ' ').trim() : text);
 
 /** Without a digit, a path or a seed in it, nothing of a line differs between two runs. */
 const mayDiffer = (line: string): boolean => /[\d/\\]|[Ss]eed/.test(line);
+/** A single digit does only beside some words and signs. */
+const mayDifferInName = (line: string): boolean =>
+  mayDiffer(line) &&
+  /\d\d|[/\\]|\d *(?:m?s|min?|sec|\xb5s|\u03bcs)\b|[:([]\s{0,3}\d|\d\)|pid|process|thread|worker|seed|attempt|retr|try|rerun/i.test(
+    line,
+  );
 
 /** A line that names a test: what stands in the name keeps its numbers. */
 export const maskName = (line: string): string =>
-  squeeze(mayDiffer(line) ? apply(apply(apply(apply(line, trailing), identities), placesInNames), trailing) : line);
+  squeeze(
+    mayDifferInName(line) ? apply(apply(apply(apply(line, trailing), identities), placesInNames), trailing) : line,
+  );
 
 /** Any other line about a failure. */
 export const maskMessage = (line: string): string =>

@@ -101,7 +101,7 @@ function conclude(channels: readonly Channel[], { exitCode }: Ending): OutputRea
   const sure = merge([...byTool, ...masked].map((part) => part.failures));
   const failures = sure.length > 0 ? sure : merge(masked.map((part) => part.loose));
   const isOutage =
-    byTool.length === 0 &&
+    named.length === 0 &&
     masked.some((part) => part.infrastructure) &&
     masked.every((part) => part.infrastructure || part.failures.length === 0);
   const isSilent = found.every((part) => part.silent);

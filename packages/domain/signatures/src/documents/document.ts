@@ -17,6 +17,8 @@ export interface DocumentReader {
   write(piece: string): DocumentState;
   /** The output is over, or the document is. */
   end(): void;
+  /** A test runner's report: what nobody took before it was printed by its tests. Absent = no. */
+  readonly isOfTests?: boolean;
 }
 
 export interface DocumentFormat {

@@ -2,6 +2,7 @@ import { outputLimits } from '../limits.ts';
 import { symbolInWords } from '../readers/biome.ts';
 import { errorKind, ruleKey, testKey } from '../readers/keys.ts';
 import { lintKey } from '../readers/lint-rows.ts';
+import { mochaPath } from '../readers/mocha.ts';
 import type { Report } from '../readers/reader.ts';
 import type { DocumentFormat, DocumentReader, DocumentState } from './document.ts';
 import { isObject, type JsonObject, JsonScanner, type JsonValue, listOf, textOf } from './json-scanner.ts';
@@ -36,7 +37,7 @@ export function mochaReport(report: Report): ReportObject {
     if (place !== 'failures') return place !== null;
     const said = textOf(value.file);
     const stack = isObject(value.err) ? (textOf(value.err.stack) ?? textOf(value.err.message) ?? '') : '';
-    const path = [textOf(value.fullTitle) ?? ''];
+    const path = mochaPath(textOf(value.fullTitle) ?? '', textOf(value.title) ?? '');
     report.failing(
       testKey({ file: said === null ? null : report.paths.short(said), path, error: kindOf(stack) }),
       firstLine(stack),

@@ -8,9 +8,13 @@ import { isObject, type JsonObject, JsonScanner, type JsonValue, listOf, textOf 
 
 /** SARIF 2.1, CTRF and the reports of some tools. Which it is, is told by a member of the outermost object. */
 export const jsonReports: DocumentFormat = {
-  begins: (text) => /^\{(?:$|\s{0,9}")/.test(text),
+  begins: (text) => /^\{(?:$|\s{0,9}")/.test(text) && !isLogged(text),
   start: (report) => new JsonReportReader(report),
 };
+
+/** A whole object in one line without a member that reports have: what a program logs. */
+const isLogged = (line: string): boolean =>
+  line.endsWith('}') && !/"(?:runs|reportFormat|results|testResults|stats|diagnostics)"/.test(line);
 
 interface ReportKind {
   object(value: JsonObject, place: string | null): boolean;
@@ -21,13 +25,14 @@ class JsonReportReader implements DocumentReader {
   readonly #report: (tool: string) => Report;
   #kind: ReportKind | null = null;
   #read = 0;
+  #isOfTests = false;
   readonly #json = new JsonScanner({
     member: (name, depth) => {
       if (this.#kind !== null || depth !== 1) return;
       if (name === 'runs') this.#is('sarif');
       else if (name === 'reportFormat' || name === 'results') this.#is('ctrf');
-      else if (name === 'testResults') this.#reads(jestReport(this.#report('jest')));
-      else if (name === 'stats') this.#reads(mochaReport(this.#report('mocha')));
+      else if (name === 'testResults') this.#reads(jestReport(this.#report('jest')), true);
+      else if (name === 'stats') this.#reads(mochaReport(this.#report('mocha')), true);
       else if (name === 'diagnostics') this.#reads(diagnosticsReport(this.#report('diagnostics')));
     },
     object: (value, place) => this.#kind?.object(value, place) ?? false,
@@ -50,11 +55,17 @@ class JsonReportReader implements DocumentReader {
     this.#kind = null;
   }
 
-  #reads(object: ReportObject): void {
+  get isOfTests(): boolean {
+    return this.#isOfTests;
+  }
+
+  #reads(object: ReportObject, isOfTests = false): void {
     this.#kind = { object };
+    this.#isOfTests = isOfTests;
   }
 
   #is(tool: 'sarif' | 'ctrf'): void {
+    this.#isOfTests = tool === 'ctrf';
     this.#kind = tool === 'sarif' ? sarif(this.#report(tool)) : ctrf(this.#report(tool));
   }
 }

@@ -44,6 +44,10 @@ class JUnitReader implements DocumentReader {
     this.#report = report;
   }
 
+  get isOfTests(): boolean {
+    return true;
+  }
+
   write(piece: string): DocumentState {
     this.#read += piece.length;
     this.#xml.write(piece);
@@ -63,7 +67,8 @@ class JUnitReader implements DocumentReader {
     if (name === this.#root) this.#nested += 1;
     const file = attributes.get('file') ?? attributes.get('filepath') ?? null;
     if (name === 'testsuite') {
-      if (this.#suites.length < outputLimits.headings) this.#suites.push({ name: attributes.get('name') ?? '', file });
+      if (this.#suites.length < outputLimits.headings)
+        this.#suites.push({ name: suiteNamed(attributes.get('name') ?? ''), file });
     } else if (name === 'testcase') {
       this.#settle();
       this.#case = { name: attributes.get('name') ?? '', className: attributes.get('classname') ?? '', file };
@@ -116,6 +121,9 @@ function pathOf(suites: readonly string[], className: string, name: string): str
   return [...suites.filter((suite) => suite !== '' && !says.startsWith(suite)), ...(name === says ? [] : [says]), name];
 }
 
+/** Mocha's name for all that ran is nobody's suite. */
+const suiteNamed = (name: string): string => (name === 'Mocha Tests' ? '' : name);
+
 const firstLine = (text: string): string => text.split('\n', 1)[0] as string;
 
 function errorOf({ type, message, text }: NonNullable<Case['how']>): string | null {
@@ -124,5 +132,9 @@ function errorOf({ type, message, text }: NonNullable<Case['how']>): string | nu
   const cause = /\bcause: (.{1,400})/.exec(text ?? '')?.[1];
   if (cause !== undefined) return errorKind(cause);
   const own = type.endsWith('Failure') && /^[a-z]/.test(type) ? '' : type;
+  // Mocha tells the class below the message only.
+  const thrown =
+    type === '' && message === '' ? /^[A-Z]\w{0,60}(?:Error|Exception)\b.{0,200}/m.exec(text ?? '')?.[0] : undefined;
+  if (thrown !== undefined) return errorKind(thrown);
   return errorKind(`${own}: ${firstLine(message === '' ? (text ?? '') : message)}`);
 }

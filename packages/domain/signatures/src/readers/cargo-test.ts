@@ -28,6 +28,7 @@ export const cargoTest: ToolReader = {
     'target failed:',
     '^`-',
   ],
+  passing: [['test ', ' ... ok']],
   start: (report) => new CargoReader(report),
 };
 
@@ -60,7 +61,18 @@ class CargoReader implements LineReader {
     this.#report = report;
   }
 
+  get isWaiting(): boolean {
+    return this.#within && !this.#listing && this.#last === null;
+  }
+
   take(line: string, text: string): Answer {
+    // Most lines of most runs.
+    if (text.endsWith(' ... ok') && text.startsWith('test ')) {
+      this.#listing = false;
+      this.#last = null;
+      this.#within = true;
+      return 'adopt';
+    }
     const listed = this.#listing ? /^ {4}(\S.{0,400})$/.exec(line)?.[1] : undefined;
     this.#listing = line === 'failures:' || listed !== undefined;
     if (text === '') return 'pass';

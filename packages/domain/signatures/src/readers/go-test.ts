@@ -23,6 +23,12 @@ export const goTest: ToolReader = {
     '"Action":"',
     '^# ',
     '^exit status ',
+    '^✖  ',
+    '^✓  ',
+  ],
+  passing: [
+    ['=== RUN ', ''],
+    ['--- PASS: ', 's)'],
   ],
   start: (report) => new GoReader(report),
 };
@@ -93,14 +99,21 @@ class GoReader implements LineReader {
     this.#report = report;
   }
 
+  get isWaiting(): boolean {
+    return !this.#crashing && this.#plain.kind === null;
+  }
+
   take(line: string, text: string): Answer {
     if (text === '') return 'pass';
+    // Most lines of most runs.
+    if (this.#said && !this.#crashing && (text.startsWith('=== RUN ') || text.startsWith('--- PASS: '))) return 'adopt';
     if (text.startsWith('{') && text.includes('"Action":"')) return this.#event(text);
     const end = ended.exec(line);
     if (end !== null) return this.#ended(end);
-    const build = compiled.exec(line);
+    const build = line.includes('.go:') ? compiled.exec(line) : null;
     if (build !== null && !/^\s/.test(line)) return this.#compiled(build);
-    if (/^# \S{1,300}(?: \[\S{1,300}\])?$/.test(line)) return 'taken';
+    // gotestsum tells of packages so.
+    if (/^(?:# \S{1,300}(?: \[\S{1,300}\])?|[✖✓] {2}\S{1,300}(?: \(.{1,20}\))?)$/.test(line)) return 'taken';
     const sum = /^=== FAIL: (\S{1,300}) (\S{1,300}) \(\d/.exec(text);
     if (sum !== null) {
       this.#report.failing(testKey({ file: sum[1] as string, path: [sum[2] as string] }), text);

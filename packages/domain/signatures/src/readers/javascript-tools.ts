@@ -2,6 +2,7 @@ import { annotations } from './annotations.ts';
 import { ava } from './ava.ts';
 import { biome } from './biome.ts';
 import { bracedTap } from './braced-tap.ts';
+import { bundlers } from './bundlers.ts';
 import { eslint } from './eslint.ts';
 import { jasmine } from './jasmine.ts';
 import { jest } from './jest.ts';
@@ -32,4 +33,5 @@ export const javascriptTools: readonly ToolReader[] = [
   eslint,
   prettier,
   annotations,
+  bundlers,
 ];

@@ -110,7 +110,11 @@ export class MaskingReader {
     this.#test = null;
     if (/#\s*(?:TODO|SKIP)\b/i.test(text)) return;
     this.#leave(indent);
-    const plain = text.replace(/^not ok \d+/, 'not ok').replace(/^\d{1,4}\) /, '1) ');
+    const plain = text
+      .replace(/\.{3,200}Failed$/, '... Failed')
+      .replace(/^\d\d:\d\d \+\d[\d ~-]{0,40}: /, '')
+      .replace(/^not ok \d+/, 'not ok')
+      .replace(/^\d{1,4}\) /, '1) ');
     // What stands after the id of a pytest summary is the assertion's message.
     const cut = /^(?:FAILED|ERROR) \S/.test(plain) ? plain.indexOf(' - ') : -1;
     const name = this.#name(cut === -1 ? plain : plain.slice(0, cut));
@@ -139,14 +143,15 @@ export class MaskingReader {
       if (row[1] === 'error') this.#own(`${this.#file ?? ''} ${maskMessage(row[2] as string)}`, found);
       return;
     }
-    const text = found.startsWith('# ') ? found.slice(2).trimStart() : found;
+    // TAP's comments, and causes as Gradle lists them.
+    const text = /^(?:# |> Could not )/.test(found) ? found.slice(2).trimStart() : found;
     if (kind.footer.test(text) || kind.surroundings.test(text)) return;
-    const infrastructure = kind.infrastructure.test(text);
+    const infrastructure = kind.isOutage(text);
     if (infrastructure) this.#infrastructure += 1;
     if (kind.wrapper.test(text)) this.#addLoose(text);
     else if (kind.aboutFailure(line, text)) {
       const key = kind.assertion.test(text) ? maskAssertion(text) : maskMessage(text);
-      if (infrastructure) this.#add(key, text);
+      if (infrastructure || kind.perhapsOfOutage.test(text)) this.#add(key, text);
       else this.#own(key, text);
     } else if (infrastructure || kind.perhapsFailure.test(text)) this.#addLoose(text);
   }

@@ -17,7 +17,7 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
  */
 export const mocha: ToolReader = {
   tool: 'mocha',
-  opens: [' passing (', ' failing', '^Exception during run: '],
+  opens: [' passing (', ' failing', '^Exception during run: ', '^["start",{', '^["pass",{', '^["fail",{', '^["end",{'],
   start: (report) => new MochaReader(report),
 };
 
@@ -30,6 +30,14 @@ const timedOut = /^Error: Timeout of \d{1,12}ms exceeded\..{0,400}\(((?:file:\/\
 const looksLikeTest = /[._-](?:test|spec)s?\.\w{1,4}$|(?:^|\/)(?:tests?|specs?|__tests__)\//;
 const loading = /^Exception during run: (.{1,3000})$/;
 const whichFile = [/@(\/.{1,1000}?) \]/, /imported from (\S{1,1000})$/, /Cannot find module '(.{1,1000}?)'/];
+
+const streamed = /^\["(?:start|pass|fail|end)",\{/;
+
+/** All suites' names by a blank, as every reporter but the spec one has them, then the test's. */
+export function mochaPath(fullTitle: string, title: string): string[] {
+  if (title === '' || !fullTitle.endsWith(` ${title}`)) return [fullTitle];
+  return [fullTitle.slice(0, -title.length - 1), title];
+}
 
 class MochaReader implements LineReader {
   readonly #report: Report;
@@ -51,6 +59,7 @@ class MochaReader implements LineReader {
     if (indent === 2 && passing.test(text)) return this.#begin();
     if (indent === 2 && counts.test(text)) return text.endsWith('failing') ? this.#begin() : 'taken';
     if (text.startsWith('Exception during run: ')) return this.#notLoaded(text);
+    if (streamed.test(line)) return this.#streamed(line);
     if (!this.#inList) return 'pass';
     const title = indent === 2 ? begins.exec(text) : null;
     if (title !== null) {
@@ -110,12 +119,38 @@ class MochaReader implements LineReader {
       const last = (names.pop() as string).replace(/:$/, '');
       const called = hook.exec(last);
       names.push(called === null ? last : [called[1], called[2]].filter((part) => part !== undefined).join(': '));
-      this.#report.failing(testKey({ file: this.#file, path: names, error: this.#error }), this.#told || last);
+      const title = names.pop() as string;
+      const suites = names.length === 0 ? [] : [names.join(' ')];
+      this.#report.failing(
+        testKey({ file: this.#file, path: [...suites, title], error: this.#error }),
+        this.#told || last,
+      );
     }
     this.#part = 'none';
     this.#file = null;
     this.#error = null;
     this.#told = '';
+  }
+
+  /** The json-stream reporter: each event is a list in a line. */
+  #streamed(line: string): Answer {
+    if (line.startsWith('["end"')) return 'close';
+    if (!line.startsWith('["fail"')) return line.startsWith('["start"') ? 'open' : 'adopt';
+    const value = (name: string): string => {
+      const found = new RegExp(`"${name}":"((?:[^"\\\\]|\\\\.){0,1000})`).exec(line)?.[1] ?? '';
+      return (found.split('\\n', 1)[0] as string).replace(/\\(["\\/])/g, '$1');
+    };
+    const stack = value('stack');
+    const file = value('file');
+    this.#report.failing(
+      testKey({
+        file: file === '' ? null : this.#report.paths.short(file),
+        path: mochaPath(value('fullTitle'), value('title')),
+        error: stack.startsWith('Error: Timeout of ') ? 'timeout' : errorKind(stack),
+      }),
+      value('err'),
+    );
+    return 'adopt';
   }
 
   #notLoaded(text: string): Answer {

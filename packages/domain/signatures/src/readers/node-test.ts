@@ -10,7 +10,8 @@ import type { Answer, LineReader, Report, ToolReader } from './reader.ts';
  */
 export const nodeTest: ToolReader = {
   tool: 'node:test',
-  opens: ['^✖ ', '^✔ ', '^▶ ', '^﹣ ', '^⚠ ', '^test at ', '^ℹ '],
+  opens: ['Failed tests:', '^✖ ', '^✔ ', '^▶ ', '^﹣ ', '^⚠ ', '^test at ', '^ℹ '],
+  passing: [['✔ ', 'ms)']],
   start: (report) => new NodeTestReader(report),
 };
 
@@ -44,6 +45,10 @@ class NodeTestReader implements LineReader {
     this.#report = report;
   }
 
+  get isWaiting(): boolean {
+    return !this.#listing;
+  }
+
   take(line: string, text: string): Answer {
     if (text === '') return 'pass';
     const indent = line.length - text.length;
@@ -55,7 +60,7 @@ class NodeTestReader implements LineReader {
     if (summary.test(text)) return text.startsWith('ℹ duration_ms') ? 'close' : 'taken';
     if (text.startsWith('▶ ')) return this.#suite(text, indent);
     if (text.startsWith('test at ')) return this.#cutList(text);
-    const test = testLine.exec(text);
+    const test = text.includes('ms)') ? testLine.exec(text) : null;
     if (test === null) return 'pass';
     if (text.startsWith('✖ ') && !/^(?:TODO|SKIP)/.test(test[2] ?? '')) this.#failed(test[1] as string, indent, line);
     else this.#leave(indent);

@@ -15,6 +15,13 @@ export const packageScripts: ToolReader = {
     '^error Command failed',
     '^info Visit https://yarnpkg',
     '^lerna ERR!',
+    '^✖ nx run ',
+    '^✖  nx run ',
+    ' targets failed',
+    '^NX  ',
+    '^[FAILED] ',
+    '^✖ ',
+    '^- nx run ',
     ' ERROR  run failed',
     ': command (',
     '^error: script "',
@@ -26,7 +33,7 @@ const npm = /^npm (?:ERR!|error) ?/;
 /** The first of npm's lines tells whether a script or npm itself failed. */
 const ofScript = /^(?:Lifecycle script `|code (?:ELIFECYCLE|\d{1,5})$|Test failed\.|errno \d{1,5}$)/;
 const footers =
-  /^(?:\[?ELIFECYCLE\]? |\[?ELIFECYCLE\]?$|Error: ERR_PNPM_RECURSIVE|ERR_PNPM_RECURSIVE|[×✕] "pnpm recursive run" failed|error Command failed with (?:exit code|signal)|info Visit https:\/\/yarnpkg|lerna ERR! .{0,200}(?:exited|ELIFECYCLE|lifecycle)|ERROR {2}run failed|\S{1,300}: command \(.{0,500}\) .{0,500} exited \(\d|error: script "[^"]{1,200}" (?:exited|was terminated))/;
+  /^(?:\[?ELIFECYCLE\]? |\[?ELIFECYCLE\]?$|Error: ERR_PNPM_RECURSIVE|ERR_PNPM_RECURSIVE|[×✕] "pnpm recursive run" failed|error Command failed with (?:exit code|signal)|info Visit https:\/\/yarnpkg|lerna ERR! .{0,200}(?:exited|ELIFECYCLE|lifecycle)|[✖✔] {1,4}nx run \S|- nx run \S|✖ {1,4}\d{1,6}\/\d{1,6} targets failed|NX {2,3}(?:Ran|Running) targets? |\[FAILED\] |✖ (?:eslint|prettier|stylelint|tsc|biome|oxlint|vitest|jest|npm|npx|pnpm|yarn)\b.{0,300}:$|ERROR {2}run failed|\S{1,300}: command \(.{0,500}\) .{0,500} exited \(\d|error: script "[^"]{1,200}" (?:exited|was terminated))/;
 
 class PackageScripts implements LineReader {
   #script = false;

@@ -43,6 +43,8 @@ class PhpunitReader implements LineReader {
   take(line: string, text: string): Answer {
     if (text === '') return 'pass';
     if (this.#test !== null) return this.#reason(text);
+    // Other tools' passing tests begin so too.
+    if (this.#class === null && text.startsWith('✔')) return 'pass';
     if (heading.test(line) || others.test(line)) {
       this.#failing = heading.test(line);
       return 'open';

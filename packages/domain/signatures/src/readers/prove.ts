@@ -22,6 +22,7 @@ export const prove: ToolReader = {
     '^not ok ',
     '^ok ',
   ],
+  passing: [['ok ', '']],
   start: (report) => new ProveReader(report),
 };
 
@@ -41,6 +42,10 @@ class ProveReader implements LineReader {
 
   constructor(report: Report) {
     this.#report = report;
+  }
+
+  get isWaiting(): boolean {
+    return this.#script !== null && this.#test === null;
   }
 
   take(line: string, text: string): Answer {

@@ -21,7 +21,8 @@ export const pytest: ToolReader = {
     '^SUBFAIL',
     ' FAILED',
     ' ERROR',
-    ' in ',
+    ...Array.from({ length: 10 }, (_, digit) => ` in ${digit}`),
+    '^rootdir: ',
     '^[gw',
     '::',
     '^ImportError while loading conftest',
@@ -41,6 +42,10 @@ const summary =
   /^(FAILED|ERROR|SUBFAIL(?:ED)?)((?:\[|\()(?:.{1,200}?))? ([^\s([].{0,400}\.(?:py|txt|rst|md|ipynb)(?:::.{1,400})?)$/;
 const verbose =
   /^(\S.{0,200}?\.py(?:::.{1,400}?)?) (FAILED|ERROR|SUBFAIL(?:ED)?)(?: .{0,80})?(?: {1,80}\[ {0,2}\d{1,3}%\])?$/;
+/** Most lines of most verbose runs. */
+const passed = /^[\w./-]{1,300}\.py::\S[^ ]{0,400} PASSED {1,80}\[ {0,2}\d{1,3}%\]$/;
+/** What stands in each line that means something while tests run. */
+const perhapsOwn = /^[=_[]|FAIL|ERR|[Ee]rror|\.py| in \d|^rootdir: /;
 const worker = /^\[gw\d{1,4}\] \[ {0,2}\d{1,3}%\] (FAILED|ERROR) (\S.{0,600})$/;
 const stackFrame = /^File "(.{1,400})", line \d{1,7} in (\w{1,200})$/;
 
@@ -62,16 +67,27 @@ class PytestReader implements LineReader {
   #crash: { error: string; running: string | null; found: boolean } | null = null;
   #last: string | null = null;
   #conftest: PytestSection | null = null;
-  /** Items that a section was about. */
-  readonly #joined = new Set<Item>();
+  /** Items that no section was about yet: by their names, then by their files. */
+  readonly #byName = new Map<string, Map<string | null, Item>>();
   #root: string[] = [];
 
   constructor(report: Report) {
     this.#report = report;
   }
 
+  get isWaiting(): boolean {
+    return this.#part === 'running' && this.#crash === null && this.#conftest === null;
+  }
+
   take(line: string, text: string): Answer {
     if (text === '') return 'pass';
+    if (this.isWaiting) {
+      if (passed.test(line)) {
+        this.#last = line;
+        return 'adopt';
+      }
+      if (!perhapsOwn.test(line)) return 'pass';
+    }
     const part = line.startsWith('=') ? this.#banner(line) : counts.test(line) ? this.#over() : null;
     if (part !== null) return part;
     if (this.#conftest !== null && this.#inConftest(line, text)) return 'taken';
@@ -85,6 +101,7 @@ class PytestReader implements LineReader {
     if (conftest !== null)
       this.#fails([this.#report.paths.short(conftest.file ?? conftest.name)], 'ERROR', conftest.error, conftest.name);
     if (!this.#summarised) for (const [id, item] of this.#early) if (!this.#items.has(id)) this.#items.set(id, item);
+    for (const [, item] of this.#items) this.#index(item);
     for (const section of this.#sections) this.#join(section);
     const subtested = new Set(
       [...this.#items]
@@ -245,6 +262,14 @@ class PytestReader implements LineReader {
     return file;
   }
 
+  #index(item: Item): void {
+    const isFile = item.path.length === 1;
+    const name = nameOf(isFile, item.kind, isFile ? item.path : item.path.slice(1));
+    const named = this.#byName.get(name) ?? new Map<string | null, Item>();
+    named.set(item.path[0] ?? null, item);
+    this.#byName.set(name, named);
+  }
+
   /** A section gives its error to the item it is about, or makes one where nothing else named the test. */
   #join(section: PytestSection): void {
     if (section.setUp) return this.#joinTo(section, 'ERROR');
@@ -254,15 +279,11 @@ class PytestReader implements LineReader {
   #joinTo(section: PytestSection, kind: string): void {
     const file = section.file === null ? null : this.#report.paths.short(this.#belowRoot(section.file));
     const wanted = section.collecting ? [this.#report.paths.short(section.name)] : section.names();
-    const same = (item: Item): boolean =>
-      (section.collecting ? item.path.length === 1 : item.path.length > 1) &&
-      (item.kind === 'ERROR') === (kind === 'ERROR') &&
-      (section.collecting ? item.path[0] : item.path.slice(1).join('::')) === wanted.join('::');
-    const matching = [...this.#items].map(([, item]) => item).filter((item) => same(item) && !this.#joined.has(item));
-    const item = matching.find(({ path }) => path[0] === file) ?? (matching.length === 1 ? matching[0] : undefined);
+    const named = this.#byName.get(nameOf(section.collecting, kind, wanted));
+    const item = named?.get(file) ?? (named?.size === 1 ? [...named.values()][0] : undefined);
     if (item !== undefined) {
       item.error ??= section.error;
-      this.#joined.add(item);
+      named?.delete(item.path[0] ?? null);
       return;
     }
     if (section.name.endsWith('.py') && !section.collecting) return;
@@ -272,7 +293,6 @@ class PytestReader implements LineReader {
     const as = section.subtest ? 'SUBFAILED' : section.ofSubtests ? 'subtests' : kind;
     const made: Item = { path, kind: as, error: section.error, line: section.name };
     this.#items.set(id, made);
-    this.#joined.add(made);
   }
 }
 
@@ -286,5 +306,8 @@ function splitReason(line: string, from: number): { id: string; reason: string }
   }
   return { id: line, reason: '' };
 }
+
+const nameOf = (isFile: boolean, kind: string, names: readonly string[]): string =>
+  `${isFile ? 'file' : 'test'} ${kind === 'ERROR' ? 'ERROR' : ''} ${names.join('::')}`;
 
 const count = (text: string, what: string): number => text.split(what).length - 1;

@@ -61,6 +61,11 @@ export type Answer = 'pass' | 'taken' | 'hold' | 'open' | 'adopt' | 'close' | 'l
 
 export interface LineReader {
   take(line: string, text: string): Answer;
+  /**
+   * Asked in its session: lines in which no reader's word stands, and that are no single word, would now be passed and
+   * change nothing in it. They are not even cut out then. Absent = no.
+   */
+  readonly isWaiting?: boolean;
   /** The output is over: report what was held back. */
   end?(): void;
 }
@@ -98,6 +103,11 @@ export interface ToolReader {
    * lines costs the time of all. Two characters at least, one where it is anchored.
    */
   readonly opens: readonly string[];
+  /**
+   * How a passing test's line begins and ends, where such a line means nothing and changes nothing while the reader waits
+   * in its session (see `isWaiting`). It is not even cut out then.
+   */
+  readonly passing?: readonly (readonly [begins: string, ends: string])[];
   start(report: Report): LineReader;
 }
 

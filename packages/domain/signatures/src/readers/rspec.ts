@@ -46,6 +46,10 @@ class RspecReader implements LineReader {
     this.#report = report;
   }
 
+  get isWaiting(): boolean {
+    return this.#part === 'none' && this.#loading === null;
+  }
+
   take(line: string, text: string): Answer {
     if (text === '') return 'pass';
     const part = this.#heading(line);

@@ -51,6 +51,10 @@ class TapReader implements LineReader {
     this.#report = report;
   }
 
+  get isWaiting(): boolean {
+    return this.#failed === null && this.#isTap && !this.#isComplete();
+  }
+
   take(line: string, text: string): Answer {
     const indent = line.length - text.length;
     if (this.#failed !== null && text !== '' && this.#diagnostic(text, indent)) return 'hold';

@@ -19,11 +19,13 @@ export const vitest: ToolReader = {
     '^❯ ',
     '^⎯⎯⎯',
     '^Test Files ',
+    '^Duration ',
     '^ERROR: Coverage for ',
     '^ERROR: Uncovered ',
     'stdout | ',
     'stderr | ',
   ],
+  passing: [['✓ ', '']],
   start: (report) => new VitestReader(report),
 };
 
@@ -74,6 +76,10 @@ class VitestReader implements LineReader {
 
   constructor(report: Report) {
     this.#report = report;
+  }
+
+  get isWaiting(): boolean {
+    return !this.#inDetail && this.#waiting.length === 0 && this.#unhandled === null && this.#lastInTree === null;
   }
 
   take(line: string, text: string): Answer {

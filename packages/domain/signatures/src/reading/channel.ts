@@ -6,14 +6,25 @@ import { createMaskingReader, type MaskedFound } from '../readers/masking.ts';
 import type { Answer, Failure, Paths, Report } from '../readers/reader.ts';
 import type { SignatureRules } from '../rules.ts';
 import { KeySet } from './key-set.ts';
-import { BRACE, BRACKET, LESS_THAN, type Line, meansNothing, readLine } from './line-source.ts';
+import {
+  BRACE,
+  BRACKET,
+  findLine,
+  GREATER_THAN,
+  isBlank,
+  isPassing,
+  LESS_THAN,
+  type Line,
+  lineFrom,
+  meansNothing,
+  readLine,
+} from './line-source.ts';
 import type { Unprefixed } from './prefixes.ts';
 import { type Divided, Sessions, type Started } from './sessions.ts';
 
 /** What a user's rules are called where a tool's name is expected. */
 const RULES = 'rules';
 const MASKING = 'masking';
-const GREATER_THAN = 0x3e;
 
 /** A package manager starts the next script: no session is open after it. */
 const boundary = /^> \S{1,214}@\S{1,64} \S{1,100}$/;
@@ -50,6 +61,9 @@ export class Channel implements Divided {
   readonly #surroundings: Surroundings;
   readonly #lanes = new Map<string, { channel: Channel; workspace: string | null }>();
   #prefix: Unprefixed | null = null;
+  readonly #unprefixed = (found: Unprefixed): void => {
+    this.#prefix = found;
+  };
   readonly #paths: Paths;
   readonly #sessions: Sessions;
   readonly #rules: SignatureRules | null;
@@ -69,14 +83,16 @@ export class Channel implements Divided {
   readonly #keys = new Map<string, KeySet>();
   readonly #wrapping = new Map<string, KeySet>();
   #document: DocumentReader | null = null;
+  /** How many failing items the document named. */
+  #named = 0;
   /** What a document was told before it was recognised. */
   #undecided = '';
   readonly #lines = new LineSplitter(
-    (raw) => this.#take(raw),
+    findLine,
+    (bytes, to) => this.#take(bytes, to),
     (raw) => {
       if (this.#document !== null) this.#tell(this.#document, plainText(raw));
     },
-    (text, from, to) => this.#skips(text, from, to),
   );
 
   constructor(surroundings: Surroundings) {
@@ -140,18 +156,21 @@ export class Channel implements Divided {
   }
 
   /** Nobody waits for the line, and it wakes nobody. */
-  #skips(text: string, from: number, to: number): boolean {
-    if (this.#document !== null || this.#holder !== null || this.#sessions.open !== null) return false;
-    if (this.#watch !== null || this.#rules !== null || !meansNothing(text, from, to)) return false;
-    this.#silent &&= text.slice(from, to).trim() === '';
+  #skips(bytes: Buffer, to: number): boolean {
+    if (this.#document !== null || this.#holder !== null) return false;
+    if (this.#watch !== null || this.#rules !== null) return false;
+    const session = this.#sessions.open;
+    const isOurs = session !== null && session.channel === this;
+    if (isOurs && session.reader.isWaiting !== true) return false;
+    if (!meansNothing(bytes, to) && !(isOurs && isPassing(bytes, to, session.passing))) return false;
+    this.#silent &&= isBlank(to);
     return true;
   }
 
-  #take(raw: string): void {
+  #take(bytes: Buffer, to: number): void {
+    if (this.#skips(bytes, to)) return;
     this.#prefix = null;
-    const line = readLine(raw, (prefix) => {
-      this.#prefix = prefix;
-    });
+    const line = lineFrom(bytes, to, this.#unprefixed);
     const lane = this.#prefix === null ? this : this.#laneOf(this.#prefix);
     lane.#read(line);
   }
@@ -181,7 +200,18 @@ export class Channel implements Divided {
     const first = line.charCodeAt(0);
     if (first !== LESS_THAN && first !== BRACE && first !== BRACKET) return null;
     const format = documentFormats.find(({ begins }) => begins(line));
-    return format?.start((tool) => this.#reportOf(tool)) ?? null;
+    this.#named = 0;
+    return format?.start((tool) => this.#counted(this.#reportOf(tool))) ?? null;
+  }
+
+  #counted(report: Report): Report {
+    return {
+      ...report,
+      failing: (key, message) => {
+        this.#named += 1;
+        report.failing(key, message);
+      },
+    };
   }
 
   #tell(document: DocumentReader, piece: string): void {
@@ -203,6 +233,9 @@ export class Channel implements Divided {
     if (document === null) return;
     document.end();
     this.#silent = false;
+    if (document.isOfTests !== true || this.#named === 0 || this.#sessions.open !== null) return;
+    this.adopt();
+    this.forget();
   }
 
   #replay(text: string): void {
@@ -259,6 +292,7 @@ export class Channel implements Divided {
     const started: Started = {
       channel: this,
       tool: tool.tool,
+      passing: (tool.passing ?? []).map(([begins, ends]) => ({ begins: Buffer.from(begins), ends: Buffer.from(ends) })),
       reader: tool.start(this.#reportOf(tool.tool)),
       keys: () => this.#keys.get(tool.tool)?.size ?? 0,
     };

@@ -1,10 +1,18 @@
 import type { Answer, LineReader } from '../readers/reader.ts';
 
+/** The bytes with which a passing test's line begins and ends. */
+export interface Passing {
+  readonly begins: Buffer;
+  readonly ends: Buffer;
+}
+
 /** A tool's reader at work on one channel. */
 export interface Started {
   readonly tool: string;
   readonly channel: Divided;
   readonly reader: LineReader;
+  /** See `ToolReader.passing`. */
+  readonly passing: readonly Passing[];
   /** How many failing items the tool has named on this channel. */
   keys(): number;
 }
