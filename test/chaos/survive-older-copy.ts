@@ -69,8 +69,11 @@ export function describeOlderCopy(size: { readonly works: number; readonly round
     const [copyAt, loseAt] = [Math.floor(size.rounds / 4), Math.floor(size.rounds / 2)];
     let restored: RestoredStream[] = [];
     for (const [number, round] of plan.rounds.entries()) {
-      // What is acknowledged from here on is not archived when the older copy comes up.
-      if (number === loseAt - 1) await services.kill('projection');
+      if (number === loseAt - 1) {
+        // So the archive has what the copy lacks, and what is acknowledged from here on is in neither.
+        await eventually(() => api.works(position), { within: 60_000, what: 'the archive being ahead of the copy' });
+        await services.kill('projection');
+      }
       const posts = chunksOf(round, BATCH).map(async (batch) => {
         const answer = await postUntilAnswered(api, batch, CLIENT_PATIENCE);
         noteAcknowledged(acknowledged, answer);
@@ -103,6 +106,7 @@ export function describeOlderCopy(size: { readonly works: number; readonly round
     }
     const tail = restored.filter(({ found }) => found === 'tail').map(({ stream }) => stream);
     expect(tail.toSorted()).toEqual(['EVIDENCE', 'RECORD']);
+    for (const { published } of restored) expect(published).toBeGreaterThan(0);
     await eventually(() => api.works(position), { within: 180_000, what: 'the view of the last event' });
     const signals = await eventually(() => api.signals(position), { within: 60_000, what: 'the signals' });
     const outcome = await outcomeOf({ model, api, plan, acknowledged });

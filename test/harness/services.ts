@@ -21,6 +21,8 @@ export interface Services {
   /** The operator token: any tenant through the header `Headway-Tenant`. */
   readonly token: string;
   url(service: ServiceName): string;
+  /** Of the running process; throws where it does not run. */
+  pid(service: ServiceName): number;
   /** SIGKILL. */
   kill(service: ServiceName): Promise<void>;
   /** SIGSTOP: the process stands still, with everything it holds, until it is told to go on. */
@@ -43,13 +45,22 @@ const OUTPUT_CHARACTERS = 20_000;
 
 export async function startServices(
   environment: Readonly<Record<string, string>> = {},
-  /** Servers that may be killed. */
-  { own = false } = {},
+  {
+    own = false,
+    sync = 'always',
+    started = serviceNames,
+  }: {
+    /** Servers that may be killed. */
+    readonly own?: boolean;
+    readonly sync?: 'always' | 'interval';
+    /** The services that run from the beginning. */
+    readonly started?: readonly ServiceName[];
+  } = {},
 ): Promise<Services> {
   const folder = await mkdtemp(join(tmpdir(), 'headway-services-'));
   const token = randomBytes(32).toString('base64url');
   await writeFile(join(folder, 'operator-token'), token, { mode: 0o600 });
-  const [nats, postgres] = await Promise.all([startNats({ own }), startPostgres({ own })]);
+  const [nats, postgres] = await Promise.all([startNats({ own, sync }), startPostgres({ own })]);
   const shared = {
     ...process.env,
     HEADWAY_NATS_URL: nats.url,
@@ -113,9 +124,9 @@ export async function startServices(
   };
 
   try {
-    await Promise.all(serviceNames.map(start));
+    await Promise.all(started.map(start));
   } catch (error) {
-    await Promise.all(serviceNames.map((name) => end(name, 'SIGKILL')));
+    await Promise.all(started.map((name) => end(name, 'SIGKILL')));
     await Promise.all([nats.stop(), postgres.stop()]);
     throw error;
   }
@@ -126,6 +137,11 @@ export async function startServices(
     postgresUrl: postgres.url,
     token,
     url,
+    pid(name) {
+      const pid = running.get(name)?.child.pid;
+      if (pid === undefined) throw new Error(`${name} does not run`);
+      return pid;
+    },
     kill: (name) => end(name, 'SIGKILL'),
     pause: (name) => void running.get(name)?.child.kill('SIGSTOP'),
     goOn: (name) => void running.get(name)?.child.kill('SIGCONT'),
