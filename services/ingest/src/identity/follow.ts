@@ -96,8 +96,11 @@ export function followEvidence(options: FollowOptions): Following {
         reading.heldUp = recent.full;
         if (reading.heldUp) return handled.retry('the archive is too far behind', ARCHIVE_POLL_MS);
         for (const message of messages) {
-          enterMessage(recent, message, logger);
-          heads.read(message.subject, message.sequence);
+          // Most of it this process wrote itself, a moment ago.
+          if (!heads.covers(message.subject, message.sequence)) {
+            enterMessage(recent, message, logger);
+            heads.read(message.subject, message.sequence);
+          }
           lag.read(message.sequence, message.recordedAt);
           reading.reached = message.sequence;
         }

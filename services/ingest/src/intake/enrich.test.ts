@@ -1,5 +1,5 @@
 import { type EvidenceEvent, limits } from '@headway/contracts';
-import { readAttempt, signatureOf } from '@headway/signatures';
+import { readAttempt, SIGNATURE_VERSION, signatureOf } from '@headway/signatures';
 import { describe, expect, it } from 'vitest';
 import { cutOutput, enrich } from './enrich.ts';
 import { REDACTED } from './redact.ts';
@@ -19,10 +19,10 @@ describe('a gate attempt', () => {
   it('gets the signature of its failing set, whatever the reporter claims', () => {
     const claimed = { version: 9, value: 'made up', tool: 'none' };
     const data = dataOf(enrich(attempt({ failures: [{ key: 'b' }, { key: 'a' }], signature: claimed }), readAttempt));
-    expect(data.signature).toEqual({ version: 1, value: signatureOf('test', ['a', 'b']), tool: null });
+    expect(data.signature).toEqual({ version: SIGNATURE_VERSION, value: signatureOf('test', ['a', 'b']), tool: null });
     expect(data.failures).toEqual([{ key: 'b' }, { key: 'a' }]);
     const passed = dataOf(enrich(attempt({ outcome: 'passed', signature: claimed }), readAttempt));
-    expect(passed.signature).toEqual({ version: 1, value: null, tool: null });
+    expect(passed.signature).toEqual({ version: SIGNATURE_VERSION, value: null, tool: null });
   });
 
   it('gets the failing set that is read from the whole output, and keeps head and tail of it', () => {
