@@ -1,6 +1,7 @@
 import {
   type EvidenceCommit,
   identityKey,
+  mayStandUnder,
   type Problem,
   parseSubject,
   problem,
@@ -233,6 +234,7 @@ function enterMessage(recent: RecentIndex, message: LogMessage, logger: Logger):
   try {
     const commit = JSON.parse(Buffer.from(message.payload).toString('utf8')) as EvidenceCommit;
     commit.events.forEach((event, index) => {
+      if (!mayStandUnder(meaning, event)) return;
       recent.enter(identityKey(meaning.tenant, event), commit.contents[index] ?? '', position);
     });
   } catch (error) {
