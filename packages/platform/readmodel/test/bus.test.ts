@@ -348,6 +348,26 @@ describe('trimming', () => {
     expect(await report('e11')).toBe(11);
   });
 
+  it('never takes out a change of a policy: who starts later learns of it from the log', async () => {
+    for (let n = 1; n <= 3; n += 1) await report(`p${n}`);
+    const policy = await bus.log.append({
+      subject: subjects.policy('t'),
+      payload: encodeRecord({ v: 1, events: [], contents: [] }),
+    });
+    const at = policy.outcome === 'appended' ? policy.position.sequence : 0;
+    for (let n = 4; n <= 8; n += 1) await report(`p${n}`);
+    await archive('EVIDENCE');
+    await bus.log.append({
+      subject: subjects.position('classifier'),
+      payload: encodeRecord({ v: 1, positions: { 'evidence:*': at + 5 } }),
+    });
+    const trim = () =>
+      trimBus({ bus, records: model.bus, now: Date.now() + 3 * HOUR }, { olderThanSeconds: 2 * 3_600, dryRun: false });
+    expect((await trim())[0]).toMatchObject({ stream: 'EVIDENCE', upTo: at - 1, firstPolicy: at, removed: 3 });
+    expect((await trim())[0]).toMatchObject({ upTo: 0, firstPolicy: at, removed: 0 });
+    expect(await bus.log.last('EVIDENCE', subjects.policy('t'))).toMatchObject({ sequence: at });
+  });
+
   it('refuses an age at which somebody may still be looking', () => {
     expect(() => trimBus({ bus, records: model.bus, now: Date.now() }, { olderThanSeconds: 60, dryRun: true })).toThrow(
       '3600',

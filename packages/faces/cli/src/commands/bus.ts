@@ -153,10 +153,13 @@ function restoredText({ stream, found, published, endsAt, gap, kept, generation,
   ].join('\n');
 }
 
-function trimmedText({ stream, upTo, archived, covered, removed, refused }: Trimmed, dryRun: boolean): string {
+function trimmedText(
+  { stream, upTo, archived, covered, firstPolicy, removed, refused }: Trimmed,
+  dryRun: boolean,
+): string {
   if (refused !== null) return `${stream}: nothing, ${refused}`;
   if (upTo === 0) return `${stream}: nothing is old enough, archived and folded`;
-  const proof = `archived up to ${archived}${covered === null ? '' : `, folded up to ${covered}`}`;
+  const proof = `archived up to ${archived}${covered === null ? '' : `, folded up to ${covered}`}${firstPolicy === null ? '' : `, kept from the first policy at ${firstPolicy} on`}`;
   return dryRun
     ? `${stream}: everything up to ${upTo} would go (${proof}). Run it again with --yes`
     : `${stream}: ${removed} messages up to ${upTo} taken out (${proof})`;

@@ -20,6 +20,8 @@ export interface Trimmed {
   /** What bounds it: how far it is archived, and how far its readers have come. */
   readonly archived: number;
   readonly covered: number | null;
+  /** The first change of a policy: it and what follows stays, since readers learn of policies from the log; `null` = none. */
+  readonly firstPolicy: number | null;
   readonly removed: number;
   /** Why nothing is taken out; `null` = something is, or nothing is old enough. */
   readonly refused: string | null;
@@ -58,7 +60,7 @@ async function boundOf(
   end: ArchivedEnd | undefined,
   before: number,
 ): Promise<Omit<Trimmed, 'removed'>> {
-  const nothing = { stream, upTo: 0, archived: end?.sequence ?? 0, covered: null };
+  const nothing = { stream, upTo: 0, archived: end?.sequence ?? 0, covered: null, firstPolicy: null };
   const now = await bus.describe(stream);
   if (now === null) return { ...nothing, refused: 'there is no such stream' };
   if (end === undefined) return { ...nothing, refused: 'nothing of it is archived' };
@@ -67,10 +69,27 @@ async function boundOf(
   if (now.lastSequence < end.sequence || end.lostUpTo > 0)
     return { ...nothing, refused: 'it lost its tail: run `headway bus restore`' };
   const covered = stream === STREAMS.evidence ? await coveredByClassifier(bus) : null;
+  const firstPolicy = stream === STREAMS.evidence ? await firstOfPolicies(bus) : null;
+  const stays = firstPolicy ?? Number.POSITIVE_INFINITY;
   // The newest message stays: by it a stream is recognised.
-  const most = Math.min(end.sequence, covered ?? Number.POSITIVE_INFINITY, now.lastSequence - 1);
+  const most = Math.min(end.sequence, covered ?? Number.POSITIVE_INFINITY, now.lastSequence - 1, stays - 1);
   const upTo = await newestBefore(records, end, before, now.firstSequence, most);
-  return { stream, upTo, archived: end.sequence, covered, refused: null };
+  return { stream, upTo, archived: end.sequence, covered, firstPolicy, refused: null };
+}
+
+/** Where the oldest change of a policy stands; `null` = there is none. */
+async function firstOfPolicies(bus: Pick<Bus, 'log'>): Promise<number | null> {
+  const ending = new AbortController();
+  const reading = { stream: STREAMS.evidence, filters: [subjects.allPolicies], after: 0, batch: 1 };
+  try {
+    for await (const { messages, caughtUp } of bus.log.read({ ...reading, signal: ending.signal })) {
+      const [first] = messages;
+      if (first !== undefined || caughtUp) return first?.sequence ?? null;
+    }
+    throw new Error('the log ended the reading of policies');
+  } finally {
+    ending.abort();
+  }
 }
 
 /** Up to where the works of every partition are folded. */
