@@ -1,4 +1,4 @@
-import { type EvidenceCommit, parseSubject, type TickCommit } from '@headway/contracts';
+import { type EvidenceCommit, mayStandUnder, parseSubject, type TickCommit } from '@headway/contracts';
 import type { LogMessage } from '@headway/eventlog';
 import { type Fact, judgeEvidence } from '@headway/trajectory';
 import type { Answers } from './apply-answers.ts';
@@ -84,11 +84,12 @@ async function foldCommit(parts: AssessingParts, work: Work, message: LogMessage
 }
 
 /** The one boundary where bytes of the log become evidence to fold. */
-export function readCommit({ payload }: LogMessage): EvidenceCommit['events'] {
+export function readCommit({ subject, payload }: LogMessage): EvidenceCommit['events'] {
   const commit = JSON.parse(Buffer.from(payload).toString('utf8')) as EvidenceCommit;
   if (commit.v !== 1) throw new TypeError(`version ${JSON.stringify(commit.v)} of evidence is not known`);
   if (!Array.isArray(commit.events)) throw new TypeError('`events` is not a list');
-  return commit.events;
+  const meaning = parseSubject(subject);
+  return meaning?.kind === 'evidence' ? commit.events.filter((event) => mayStandUnder(meaning, event)) : commit.events;
 }
 
 async function tickWorks(parts: AssessingParts, partition: number, message: LogMessage): Promise<void> {

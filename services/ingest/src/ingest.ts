@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { createAccept } from './accept.ts';
 import { createFindThread } from './find-thread.ts';
 import { createArchiveLag } from './identity/archive-lag.ts';
+import { askTogether } from './identity/asked-together.ts';
 import { createDoubts } from './identity/doubts.ts';
 import { followEvidence } from './identity/follow.ts';
 import { createHeads, createTurns } from './identity/heads.ts';
@@ -61,7 +62,7 @@ export function createIngest(options: IngestOptions): Ingest {
   });
   const accept = createAccept({
     log,
-    archive,
+    archive: { ...archive, lookup: askTogether((keys) => archive.lookup(keys)) },
     recent,
     heads,
     turns: createTurns(),

@@ -2,11 +2,13 @@ import {
   type DeadLettered,
   type EvidenceEvent,
   identityKey,
+  mayStandUnder,
   type OperatorAct,
   type PolicyCommit,
   parseSubject,
   type ReaderPosition,
   type SignalsRecord,
+  type SubjectMeaning,
   type TrajectoryRecord,
 } from '@headway/contracts';
 import { ok, type Result, refused } from '@headway/kernel';
@@ -61,7 +63,7 @@ function read(message: ArchivedMessage): Result<Decoded, string> {
   if (body.v !== 1) return refused(`version ${JSON.stringify(body.v)} of ${meaning.kind} is not known`);
   switch (meaning.kind) {
     case 'evidence':
-      return decodeEvidence(meaning.tenant, meaning.work, body);
+      return decodeEvidence(meaning, body);
     case 'policy':
       return isListOf(body.events, isRecordedEvent) && body.events.length === 1
         ? ok({ ...meaning, record: body as unknown as PolicyCommit })
@@ -89,7 +91,10 @@ function read(message: ArchivedMessage): Result<Decoded, string> {
   }
 }
 
-function decodeEvidence(tenant: string, work: string, body: Record<string, unknown>): Result<Decoded, string> {
+type EvidenceMeaning = Extract<SubjectMeaning, { kind: 'evidence' }>;
+
+function decodeEvidence(meaning: EvidenceMeaning, body: Record<string, unknown>): Result<Decoded, string> {
+  const { tenant, work } = meaning;
   const { events, contents } = body;
   if (!isListOf(events, isEvent)) return refused('`events` is not a list of events with type, source and id');
   if (!isListOf(contents, isDigest) || contents.length !== events.length)
@@ -98,7 +103,9 @@ function decodeEvidence(tenant: string, work: string, body: Record<string, unkno
     kind: 'evidence',
     tenant,
     work,
-    events: events.map((event, at) => ({ event, key: identityKey(tenant, event), content: contents[at] as string })),
+    events: events
+      .map((event, at) => ({ event, key: identityKey(tenant, event), content: contents[at] as string }))
+      .filter(({ event }) => mayStandUnder(meaning, event)),
   });
 }
 
