@@ -119,7 +119,7 @@ function* stepsTo(
   yield async () => ((await views.signalledUpTo(tenant)) >= coveredBy ? 'reached' : 'waiting');
 }
 
-const readStreams: readonly string[] = [STREAMS.evidence, STREAMS.record, STREAMS.acts];
+const readStreams: readonly string[] = [STREAMS.evidence, STREAMS.record, STREAMS.acts, STREAMS.effects];
 
 function readPosition(text: string): Result<StreamPosition, Problem> {
   const position = parsePosition(text);

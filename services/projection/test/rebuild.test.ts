@@ -87,6 +87,7 @@ test('shows progress, and keeps the change of every row that is as it was', asyn
       { stream: 'EVIDENCE', position: 'EVIDENCE:1:100', lag: 0 },
       { stream: 'RECORD', position: 'RECORD:1:140', lag: 0 },
       { stream: 'ACTS', position: 'ACTS:1:1', lag: 0 },
+      { stream: 'EFFECTS', position: 'EFFECTS:0:0', lag: 0 },
     ],
   });
   expect(await rig.sql('select tenant, work, change from headway.works order by work')).toEqual(before);

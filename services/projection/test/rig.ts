@@ -127,7 +127,7 @@ export async function startRig(
     async settled(within = 20_000) {
       await eventually(
         async () => {
-          for (const stream of ['EVIDENCE', 'RECORD', 'ACTS'] as const) {
+          for (const stream of ['EVIDENCE', 'RECORD', 'ACTS', 'EFFECTS'] as const) {
             const { lastSequence, generation } = await log.describe(stream);
             const at = await sql<{ sequence: string; generation: number }>(
               `select sequence, generation from headway.positions where reader = 'projection' and stream = $1`,
