@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
+import { CopyingClient } from './copy.ts';
 import type { Database } from './tables.ts';
 
 /** A statement that runs longer is cancelled, so that nothing waits for ever behind it. Milliseconds. */
@@ -42,6 +43,7 @@ const types = {
 /** A pool that outlives the loss of its connections: the next statement opens a new one. */
 export function openPool({ url, connections, name, silenceMs = SILENCE }: Connecting): pg.Pool {
   const pool = new pg.Pool({
+    Client: CopyingClient,
     connectionString: url,
     max: connections,
     application_name: name,
