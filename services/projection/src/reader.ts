@@ -5,7 +5,7 @@ import { setAside } from './apply/dead-letter.ts';
 import type { Writer } from './ports.ts';
 
 /** Bytes of payload in one transaction; a single larger message still goes alone. */
-export const TRANSACTION_BYTES = 4 * 1024 * 1024;
+export const TRANSACTION_BYTES = 16 * 1024 * 1024;
 
 /** What became of a batch. `lost`: the stored position is not one that this process can go on from. */
 export type Projected = { readonly outcome: 'projected' } | { readonly outcome: 'lost'; readonly reason: string };

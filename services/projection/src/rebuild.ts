@@ -5,11 +5,11 @@ import { backoffDelay, defaultBackoff, type Logger, pause } from '@headway/runti
 import { evidenceSpokenOf } from './apply/record.ts';
 import { projectArchived, replay } from './apply/replay.ts';
 import type { ChangeWatch } from './change-watch.ts';
-import type { Decode } from './decode.ts';
+import { type Decode, decodeAhead } from './decode.ts';
 import type { Ports } from './ports.ts';
 
 /** Messages in one transaction of a rebuild. */
-export const REBUILD_PAGE = 1_000;
+export const REBUILD_PAGE = 5_000;
 /** A rebuild that was asked for is looked for so often. Milliseconds. */
 const LOOK_AGAIN = 1_000;
 /** Tries of one step in a row that fail while the store answers; then the rebuild is given up. */
@@ -101,6 +101,13 @@ async function tried(options: RebuildingOptions, step: () => Promise<boolean>): 
   }
 }
 
+/** A page that is read while the one before it is written. */
+async function ahead(page: Promise<readonly ArchivedMessage[]>, decode: Decode): Promise<readonly ArchivedMessage[]> {
+  const messages = await page;
+  await decodeAhead(messages, decode);
+  return messages;
+}
+
 interface Pages {
   /** The next batch: the same one until it is `taken`; empty at the end of the archive. */
   next(): Promise<readonly ArchivedMessage[]>;
@@ -126,7 +133,7 @@ function createPages(rebuild: Rebuild, decode: Decode): Pages {
           kept = await (coming ?? rebuild.page(stream, place, REBUILD_PAGE));
           coming = null;
           if (kept.length > 0) {
-            coming = rebuild.page(stream, after(), REBUILD_PAGE);
+            coming = ahead(rebuild.page(stream, after(), REBUILD_PAGE), decode);
             coming.catch(() => undefined);
           }
         }

@@ -5,7 +5,7 @@ import { findIdentities } from './write/identities.ts';
 import { ARCHIVE_READER, type Place, readPlace } from './write/positions.ts';
 
 /** Bytes of payload fetched from the archive at once; a single larger message still comes alone. */
-const PAGE_BYTES = 8 * 1024 * 1024;
+const PAGE_BYTES = 16 * 1024 * 1024;
 /** Messages fetched from the archive at once. */
 export const ARCHIVE_PAGE = 500;
 
