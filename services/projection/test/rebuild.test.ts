@@ -41,8 +41,8 @@ function gated() {
       if (rebuild === null) return null;
       return {
         ...rebuild,
-        write: async (done, write) => {
-          const written = await rebuild.write(done, write);
+        write: async (...given) => {
+          const written = await rebuild.write(...given);
           reached.resolve();
           await gate.promise;
           return written;

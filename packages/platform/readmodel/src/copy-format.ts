@@ -25,6 +25,44 @@ export function* encodeRows<Row>(columns: readonly Column<Row>[], rows: Iterable
   yield page.taken();
 }
 
+/** The columns of one row, to be read in their order: a column that was not read is not there for the next. */
+export interface Fields {
+  text(): string;
+  textOrNull(): string | null;
+  integer(): number;
+  bigint(): number;
+  bytes(): Uint8Array;
+  /** Milliseconds since the Unix epoch. */
+  time(): number;
+}
+
+/** Reads what {@link encodeRows} writes, and Postgres. Bytes are parts of the buffer that was given. */
+export function* decodeRows(all: Buffer): Generator<Fields> {
+  let at = SIGNATURE.length;
+  const next = (): Buffer | null => {
+    const length = all.readInt32BE(at);
+    at += 4 + Math.max(0, length);
+    return length === -1 ? null : all.subarray(at - length, at);
+  };
+  const present = (): Buffer => next() ?? raise(new TypeError('a column that is never null is null'));
+  const fields: Fields = {
+    text: () => present().toString('utf8'),
+    textOrNull: () => next()?.toString('utf8') ?? null,
+    integer: () => present().readInt32BE(),
+    bigint: () => Number(present().readBigInt64BE()),
+    bytes: present,
+    time: () => Number(present().readBigInt64BE()) / 1_000 + EPOCH,
+  };
+  while (at < all.length && all.readInt16BE(at) !== -1) {
+    at += 2;
+    yield fields;
+  }
+}
+
+const raise = (error: Error): never => {
+  throw error;
+};
+
 function field(page: Page, name: string, type: ColumnType, value: unknown): void {
   if (value === null || value === undefined) return page.int32(-1);
   switch (type) {

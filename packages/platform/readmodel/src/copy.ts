@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
-import { from as copyFrom } from 'pg-copy-streams';
-import { encodeRows } from './copy-format.ts';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import { decodeRows, encodeRows, type Fields } from './copy-format.ts';
 import type { Database } from './tables.ts';
 import type { Column } from './write/unnest.ts';
 
@@ -15,6 +15,9 @@ class Copied {
   }
 }
 
+/** Says that what a COPY sends back is wanted, as the parameter of its statement. */
+class Wanted {}
+
 /**
  * A client to which COPY is a statement like others: the rows are its parameter. So it runs where every statement of a
  * transaction runs, and is turned to another schema as all others are.
@@ -22,15 +25,23 @@ class Copied {
 export class CopyingClient extends pg.Client {
   override query(...given: unknown[]): never {
     const [text, values] = given as [string, unknown[] | undefined];
-    const copied = Array.isArray(values) ? values[0] : undefined;
-    if (!(copied instanceof Copied)) return (super.query as (...all: unknown[]) => unknown)(...given) as never;
-    return this.#copy(text, copied) as never;
+    const last = Array.isArray(values) ? values.at(-1) : undefined;
+    if (last instanceof Copied) return this.#copy(text, last) as never;
+    if (last instanceof Wanted) return this.#receive(text) as never;
+    return (super.query as (...all: unknown[]) => unknown)(...given) as never;
   }
 
   async #copy(text: string, { chunks }: Copied): Promise<{ command: string; rowCount: number; rows: never[] }> {
     const stream = super.query(copyFrom(text));
     await pipeline(Readable.from(chunks), stream);
     return { command: 'COPY', rowCount: stream.rowCount, rows: [] };
+  }
+
+  async #receive(text: string): Promise<{ command: string; rowCount: number; rows: { all: Buffer }[] }> {
+    const stream = super.query(copyTo(text));
+    const chunks: Buffer[] = [];
+    for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
+    return { command: 'COPY', rowCount: stream.rowCount, rows: [{ all: Buffer.concat(chunks) }] };
   }
 }
 
@@ -49,4 +60,15 @@ export async function copyInto<Row>(
   const copied = new Copied(encodeRows(columns, rows));
   // The placeholder stands in a comment: the protocol of COPY knows no parameters.
   await sql`${sql.raw(`copy headway.${table}`)} (${names}) from stdin with (format binary) --${copied}`.execute(db);
+}
+
+/**
+ * Rows of a query, whose values have to be written out in it (`sql.lit`): bytes come as they are, not as digits. Each row
+ * is its columns, as {@link decodeRows} gives them.
+ */
+export async function copyFromQuery(db: Kysely<Database>, query: RawBuilder<unknown>): Promise<Generator<Fields>> {
+  const { rows } = await sql<{ all: Buffer }>`copy (${query}) to stdout with (format binary) --${new Wanted()}`.execute(
+    db,
+  );
+  return decodeRows(rows[0]?.all ?? Buffer.alloc(0));
 }

@@ -3,9 +3,10 @@ import { type Kysely, sql } from 'kysely';
 import { readArchivePage } from '../archive.ts';
 import type { ArchivedMessage } from '../rows.ts';
 import type { Database } from '../tables.ts';
-import { type Changes, changesOver, nextChange } from '../write/advance.ts';
+import { type Changes, changesOver, lockChanges, nextChange } from '../write/advance.ts';
 import { fromArchive } from '../write/from-archive.ts';
 import { listHolds } from '../write/holds.ts';
+import { findIdentities, type StandingIdentity } from '../write/identities.ts';
 import type { Place } from '../write/positions.ts';
 import { completeNext, createNext, dropSchema, takePlace } from './next-generation.ts';
 import { FLEET, intoNextGeneration, NEXT_SCHEMA, OLD_SCHEMA } from './tables.ts';
@@ -14,6 +15,9 @@ import { FLEET, intoNextGeneration, NEXT_SCHEMA, OLD_SCHEMA } from './tables.ts'
 const LOCK_TIMEOUT = '5s';
 /** Making the indexes of a large generation may take so long. */
 const INDEX_TIMEOUT = '1h';
+
+/** Identities that stand, by key. */
+export type KnownIdentities = Pick<ReadonlyMap<string, StandingIdentity>, 'get'>;
 
 export interface RebuildRow extends Omit<RebuildView, 'rate' | 'etaSeconds' | 'requestedAt' | 'endedAt'> {
   readonly id: number;
@@ -44,8 +48,13 @@ export interface Rebuild {
   readonly total: number;
   /** Archived messages of a stream after a place; none at its end. */
   page(stream: string, after: Place, limit: number): Promise<ArchivedMessage[]>;
-  /** Writes into the next generation and notes the messages that are done with, all or nothing. */
-  write(done: number, write: (changes: Changes) => Promise<void>): Promise<boolean>;
+  /** The identities that stand among `keys`: to be asked for ahead of a write. */
+  findIdentities(keys: readonly string[]): Promise<KnownIdentities>;
+  /**
+   * Writes into the next generation and notes the messages that are done with, all or nothing. The identities in `known`
+   * are not asked for again: one that stands stands for ever.
+   */
+  write(done: number, known: KnownIdentities, write: (changes: Changes) => Promise<void>): Promise<boolean>;
   /** Makes the indexes. Call it before `switch`. */
   complete(): Promise<boolean>;
   /**
@@ -145,9 +154,10 @@ function rebuildOf(db: Kysely<Database>, begun: Begun, unlock: () => Promise<voi
     id,
     total,
     page: (stream, after, limit) => readArchivePage(db, stream, after, limit),
-    write: (done, write) =>
+    findIdentities: (keys) => findIdentities(db, keys),
+    write: (done, known, write) =>
       step(async (tx) => {
-        await write(nextChanges(tx));
+        await write(nextChanges(tx, known));
         await note(tx, done);
       }),
     complete: () =>
@@ -191,14 +201,35 @@ function rebuildOf(db: Kysely<Database>, begun: Begun, unlock: () => Promise<voi
 }
 
 /** Changes of the next generation. What all generations share is left as it is. */
-const nextChanges = (tx: Kysely<Database>): Changes => ({
-  ...fromArchive(changesOver(tx.withPlugin(intoNextGeneration()), 0)),
+const nextChanges = (tx: Kysely<Database>, known: KnownIdentities = new Map()): Changes => ({
+  ...fromArchive(withKnown(tx, known)),
   keepDeadLetters: async () => {},
   closeLetter: async () => false,
   rememberPlace: async () => {},
   requestRebuild: async () => {},
   cancelRebuild: async () => {},
 });
+
+/** The changes of the next generation, to which some identities are known. */
+function withKnown(tx: Kysely<Database>, known: KnownIdentities): Changes {
+  const changes = changesOver(tx.withPlugin(intoNextGeneration()), 0);
+  return {
+    ...changes,
+    async findIdentities(keys) {
+      const found = await changes.findIdentities(keys.filter((key) => known.get(key) === undefined));
+      for (const key of keys) {
+        const standing = known.get(key);
+        if (standing !== undefined) found.set(key, standing);
+      }
+      return found;
+    },
+    async takeIdentities(identities) {
+      // The projection may be about to take the same: one after the other.
+      if (identities.length > 0) await lockChanges(tx);
+      return changes.takeIdentities(identities);
+    },
+  };
+}
 
 interface Stored {
   readonly id: number;
