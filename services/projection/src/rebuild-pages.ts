@@ -20,7 +20,7 @@ export interface Pages {
  * The archive in the order in which a projection that never stood still would have seen it: each record after the evidence
  * that it speaks of. The next page is fetched, read, and its identities asked for, while one is written.
  */
-export function createPages(rebuild: Pick<Rebuild, 'page' | 'findIdentities'>, decode: Decode): Pages {
+export function createPages(rebuild: Pick<Rebuild, 'page' | 'findIdentities' | 'identitiesAt'>, decode: Decode): Pages {
   const evidence = createReader(rebuild, STREAMS.evidence, decode);
   const record = createReader(rebuild, STREAMS.record, decode);
   let offered: readonly [number, number] = [0, 0];
@@ -60,14 +60,19 @@ interface Page {
 const nothing: Page = { messages: [], known: new Map() };
 
 /** Pages of one stream, one ahead. */
-function createReader(rebuild: Pick<Rebuild, 'page' | 'findIdentities'>, stream: string, decode: Decode) {
+function createReader(
+  rebuild: Pick<Rebuild, 'page' | 'findIdentities' | 'identitiesAt'>,
+  stream: string,
+  decode: Decode,
+) {
   let place: Place = nowhere;
   let kept = nothing;
   let coming: Promise<Page> | null = null;
   const fetchAfter = async (from: Place): Promise<Page> => {
     const messages = await rebuild.page(stream, from, REBUILD_PAGE);
     await decodeAhead(messages, decode);
-    return { messages, known: await rebuild.findIdentities(identitiesIn(messages, decode)) };
+    const known = stream === STREAMS.evidence ? identitiesOf(rebuild, messages) : causesOf(rebuild, messages, decode);
+    return { messages, known: await known };
   };
   return {
     place: () => place,
@@ -96,16 +101,34 @@ function createReader(rebuild: Pick<Rebuild, 'page' | 'findIdentities'>, stream:
   };
 }
 
-/** Keys of the identities that projecting the messages asks for. */
-function identitiesIn(messages: readonly ArchivedMessage[], decode: Decode): string[] {
-  return messages.flatMap((message) => {
+/** The identities that stand at messages of EVIDENCE. An event told twice has its own elsewhere: it is asked for later. */
+async function identitiesOf(
+  rebuild: Pick<Rebuild, 'identitiesAt'>,
+  messages: readonly ArchivedMessage[],
+): Promise<KnownIdentities> {
+  const ranges = new Map<number, { generation: number; first: number; last: number }>();
+  for (const { generation, sequence } of messages) {
+    const range = ranges.get(generation);
+    if (range === undefined) ranges.set(generation, { generation, first: sequence, last: sequence });
+    else range.last = sequence;
+  }
+  const found = await Promise.all([...ranges.values()].map((range) => rebuild.identitiesAt(range)));
+  return { get: (key) => found.map((known) => known.get(key)).find((identity) => identity !== undefined) };
+}
+
+/** The identities of the evidence that messages of RECORD name as the cause. */
+function causesOf(
+  rebuild: Pick<Rebuild, 'findIdentities'>,
+  messages: readonly ArchivedMessage[],
+  decode: Decode,
+): Promise<KnownIdentities> {
+  const keys = messages.flatMap((message) => {
     const decoded = decode(message);
-    if (!decoded.ok) return [];
-    const { value } = decoded;
-    if (value.kind === 'evidence') return value.events.map(({ key }) => key);
-    if (value.kind !== 'trajectory') return [];
-    return value.record.events.flatMap((event) =>
-      event.type === 'headway.work.assessed' ? [identityKey(value.tenant, event.cause)] : [],
+    if (!decoded.ok || decoded.value.kind !== 'trajectory') return [];
+    const { tenant, record } = decoded.value;
+    return record.events.flatMap((event) =>
+      event.type === 'headway.work.assessed' ? [identityKey(tenant, event.cause)] : [],
     );
   });
+  return rebuild.findIdentities(keys);
 }

@@ -6,7 +6,13 @@ import type { Database } from '../tables.ts';
 import { type Changes, changesOver, lockChanges, nextChange } from '../write/advance.ts';
 import { fromArchive } from '../write/from-archive.ts';
 import { listHolds } from '../write/holds.ts';
-import { findIdentities, type StandingIdentity } from '../write/identities.ts';
+import {
+  findIdentities,
+  identitiesAt,
+  type PlaceRange,
+  type StandingIdentity,
+  summarizeIdentities,
+} from '../write/identities.ts';
 import type { Place } from '../write/positions.ts';
 import { completeNext, createNext, dropSchema, takePlace } from './next-generation.ts';
 import { FLEET, intoNextGeneration, NEXT_SCHEMA, OLD_SCHEMA } from './tables.ts';
@@ -50,6 +56,8 @@ export interface Rebuild {
   page(stream: string, after: Place, limit: number): Promise<ArchivedMessage[]>;
   /** The identities that stand among `keys`: to be asked for ahead of a write. */
   findIdentities(keys: readonly string[]): Promise<KnownIdentities>;
+  /** The identities that stand at the messages of a range: cheaper than to ask for each of them. */
+  identitiesAt(range: PlaceRange): Promise<KnownIdentities>;
   /**
    * Writes into the next generation and notes the messages that are done with, all or nothing. The identities in `known`
    * are not asked for again: one that stands stands for ever.
@@ -102,6 +110,7 @@ async function takeOn(db: Kysely<Database>, worker: string): Promise<Rebuild | n
     await locked.release();
     return null;
   }
+  await summarizeIdentities(db);
   return rebuildOf(db, { ...begun, worker }, locked.release);
 }
 
@@ -155,6 +164,7 @@ function rebuildOf(db: Kysely<Database>, begun: Begun, unlock: () => Promise<voi
     total,
     page: (stream, after, limit) => readArchivePage(db, stream, after, limit),
     findIdentities: (keys) => findIdentities(db, keys),
+    identitiesAt: (range) => identitiesAt(db, range),
     write: (done, known, write) =>
       step(async (tx) => {
         await write(nextChanges(tx, known));

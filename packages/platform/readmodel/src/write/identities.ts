@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { copyInto } from '../copy.ts';
+import { copyFromQuery, copyInto } from '../copy.ts';
 import type { IdentityRow } from '../rows.ts';
 import type { Database } from '../tables.ts';
 import { type Column, chunksOf } from './unnest.ts';
@@ -72,4 +72,36 @@ export async function findIdentities(
   return found;
 }
 
+/** A range of messages of EVIDENCE. */
+export interface PlaceRange {
+  readonly generation: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The identities that stand at the messages of a range, by key. */
+export async function identitiesAt(
+  db: Kysely<Database>,
+  { generation, first, last }: PlaceRange,
+): Promise<Map<string, StandingIdentity>> {
+  const rows = await copyFromQuery(
+    db,
+    sql`
+    select key, content, sequence, reported_at from headway.identities
+    where generation = ${sql.lit(generation)} and sequence between ${sql.lit(first)} and ${sql.lit(last)}`,
+  );
+  const found = new Map<string, StandingIdentity>();
+  for (const row of rows) {
+    const [key, content] = [hexOf(row.bytes()), hexOf(row.bytes())];
+    found.set(key, { content, generation, sequence: row.bigint(), reportedAt: row.textOrNull() });
+  }
+  return found;
+}
+
+/** Lets {@link identitiesAt} find what came since the last time without going over all. */
+export const summarizeIdentities = async (db: Kysely<Database>): Promise<void> => {
+  await sql`select brin_summarize_new_values('headway.identities_by_place')`.execute(db);
+};
+
+const hexOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 const bytesOf = (keys: readonly string[]) => keys.map((key) => Buffer.from(key, 'hex'));
