@@ -16,6 +16,8 @@ export interface Rig {
   readonly watch: ReturnType<typeof createChangeWatch>;
   readonly logger: Logger;
   sql<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** As `sql`, of a statement that may take minutes. */
+  unhurried<Row extends object>(text: string): Promise<Row[]>;
   /** Appends, and answers with the last sequence. */
   say(...messages: NewMessage[]): Promise<number>;
   /** Runs the projection until both streams are projected to their ends, then goes on. */
@@ -23,6 +25,8 @@ export interface Rig {
   /** Ends what `project` began; another version of the code may go on. */
   endProjecting(): Promise<void>;
   settled(within?: number): Promise<void>;
+  /** Ends as `stop` does, and leaves the database as it is: for another rig. */
+  leave(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -35,6 +39,23 @@ async function emptyDatabase(server: TestPostgres): Promise<string> {
   const url = await server.createDatabase();
   await migrate(url);
   return url;
+}
+
+/** A second database with what one holds, to which nobody is connected. */
+export async function copyDatabase(server: TestPostgres, url: string): Promise<string> {
+  const name = new URL(url).pathname.slice(1);
+  const pool = openPool({ url: server.url, connections: 1, name: 'copy' });
+  const client = await pool.connect();
+  try {
+    await client.query('set statement_timeout = 0');
+    await client.query(`create database ${name}_copy template ${name}`);
+  } finally {
+    client.release(true);
+    await pool.end();
+  }
+  const copy = new URL(url);
+  copy.pathname = `/${name}_copy`;
+  return copy.href;
 }
 
 /** Empties every table; faster than truncation where there are few rows. */
@@ -68,11 +89,13 @@ export async function startRig(
     model?: (url: string) => ReadModel;
     /** One that exists already: its owner closes it. */
     log?: EventLog;
+    /** A migrated database that exists already; an empty one unless told. */
+    url?: string;
     rebuilds?: (inner: Rebuilds) => Rebuilds;
   } = {},
 ): Promise<Rig> {
   const own = server ?? (await startPostgres());
-  const url = await emptyDatabase(own);
+  const url = options.url ?? (await emptyDatabase(own));
   const model = (options.model ?? ((at) => openReadModel({ url: at })))(url);
   const reader = openPool({ url, connections: 2, name: 'test' });
   const streams = createMemoryStreams();
@@ -93,6 +116,15 @@ export async function startRig(
     watch,
     logger,
     sql,
+    async unhurried<Row extends object>(text: string) {
+      const client = await reader.connect();
+      try {
+        await client.query('set statement_timeout = 0');
+        return (await client.query<Row>(text)).rows;
+      } finally {
+        client.release(true);
+      }
+    },
     async say(...messages) {
       let sequence = 0;
       for (const message of messages) {
@@ -140,6 +172,13 @@ export async function startRig(
         },
         { what: 'projection of everything', within },
       );
+    },
+    async leave() {
+      stopping.abort();
+      await Promise.all(running.map(({ ended }) => ended));
+      if (options.log === undefined) await log.close();
+      await model.close();
+      await reader.end();
     },
     async stop() {
       stopping.abort();
