@@ -9,6 +9,8 @@ import { createPages, type Pages } from './rebuild-pages.ts';
 
 /** A rebuild that was asked for is looked for so often. Milliseconds. */
 const LOOK_AGAIN = 1_000;
+/** A batch of no more messages than this is near enough to the end of the archive. */
+const FEW = 1_000;
 /** Tries of one step in a row that fail while the store answers; then the rebuild is given up. */
 const STEP_TRIES = 5;
 
@@ -73,7 +75,10 @@ async function work(options: RebuildingOptions, rebuild: Rebuild): Promise<void>
   }
 }
 
-/** Projects batch after batch until the archive has no more; `false` where the rebuild was called off, or is to end. */
+/**
+ * Projects batch after batch until few or none are left, for the archive may grow for ever: the switch takes in the rest.
+ * `false` where the rebuild was called off, or is to end.
+ */
 async function untilEnd(options: RebuildingOptions, rebuild: Rebuild, pages: Pages): Promise<boolean> {
   for (;;) {
     if (options.signal.aborted) return false;
@@ -84,6 +89,7 @@ async function untilEnd(options: RebuildingOptions, rebuild: Rebuild, pages: Pag
       rebuild.write(batch.length, known, (changes) => projectArchived(changes, batch, options.decode));
     if (!(await tried(options, write))) return false;
     pages.taken();
+    if (batch.length <= FEW) return true;
   }
 }
 

@@ -96,17 +96,16 @@ function field(page: Page, name: string, type: ColumnType, value: unknown): void
   }
 }
 
-const textOf = (value: unknown): string =>
-  typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value);
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 function whole(name: string, value: unknown, below: number): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= -below && value < below) return value;
-  throw new RangeError(`${String(value)} is no whole number that ${name} can hold`);
+  throw new RangeError(`${JSON.stringify(value)} is no whole number that ${name} can hold`);
 }
 
 function microseconds(name: string, value: unknown): number | bigint {
   if (typeof value !== 'number' || !(Math.abs(value) <= LATEST))
-    throw new RangeError(`${String(value)} is no time that ${name} can hold`);
+    throw new RangeError(`${JSON.stringify(value)} is no time that ${name} can hold`);
   const since = Math.trunc(value) - EPOCH;
   return Number.isSafeInteger(since * 1_000) ? since * 1_000 : BigInt(since) * 1_000n;
 }
