@@ -11,7 +11,7 @@ import { loadPolicies } from './policies.ts';
 import { Fenced } from './ports.ts';
 import { createPositions } from './positions.ts';
 import { createProgress } from './progress.ts';
-import { loadSignaller } from './signaller.ts';
+import { loadSignaller, type SignallerParts } from './signaller.ts';
 import { createTurn } from './turn.ts';
 import { loadWorks } from './works.ts';
 
@@ -34,6 +34,8 @@ export interface DutyParts {
   readonly held: Set<string>;
   /** How commits of evidence are read; as this version of the code does unless told. */
   readonly readCommit?: ReadCommit;
+  /** How signals are judged; as this version of the code does unless told. */
+  readonly judgeEvent?: SignallerParts['judgeEvent'];
 }
 
 type Reading = Pick<ReadLoopOptions, 'name' | 'stream' | 'filters' | 'after'>;
@@ -118,7 +120,14 @@ export async function startAssessing(parts: DutyParts, duties: Duties): Promise<
 export async function startSignalling(parts: DutyParts): Promise<ReadLoop> {
   const positions = createPositions(parts.log, 'signaller');
   const known = await positions.read();
-  const signaller = await loadSignaller(parts.log);
+  await parts.acts.known;
+  const poisoned = createPoisoned({ ...parts, works: parts.held });
+  const { judgeEvent } = parts;
+  const signaller = await loadSignaller({
+    log: parts.log,
+    poisoned,
+    ...(judgeEvent === undefined ? {} : { judgeEvent }),
+  });
   const turn = createTurn();
   const covering = createProgress({ ...parts, name: 'signaller', intervalMs: PROGRESS_INTERVAL_MS }, (sequence) =>
     positions.write({ RECORD: sequence }),
@@ -128,7 +137,7 @@ export async function startSignalling(parts: DutyParts): Promise<ReadLoop> {
     turn.run(async () => {
       const upTo = judged;
       await signaller.snapshot();
-      await positions.write({ restart: upTo });
+      await positions.write({ restart: poisoned.before(upTo) });
     }),
   );
   return startReading(
@@ -155,6 +164,8 @@ export async function startSignalling(parts: DutyParts): Promise<ReadLoop> {
 export async function startFeed(parts: DutyParts): Promise<ReadLoop> {
   const positions = createPositions(parts.log, 'feed');
   const known = await positions.read();
+  await parts.acts.known;
+  const poisoned = createPoisoned({ ...parts, works: parts.held });
   const progress = createProgress({ ...parts, name: 'feed', intervalMs: POSITION_INTERVAL_MS }, (sequence) =>
     positions.write({ RECORD: sequence }),
   );
@@ -166,7 +177,7 @@ export async function startFeed(parts: DutyParts): Promise<ReadLoop> {
       filters: [subjects.allTrajectories, subjects.allSignals],
       after: known.RECORD ?? 0,
     },
-    (batch) => announce(parts.log, batch.messages),
-    progress.note,
+    (batch) => announce(parts.log, batch.messages, poisoned),
+    (sequence) => progress.note(poisoned.before(sequence)),
   );
 }

@@ -9,6 +9,7 @@ import {
 } from '@headway/contracts';
 import type { LogMessage } from '@headway/eventlog';
 import { LogUnavailable } from '@headway/eventlog';
+import { type Poisoned, Unfoldable } from './poisoned.ts';
 import type { TrajectoryLog } from './ports.ts';
 import { type Headers, inTraceOf } from './tracing.ts';
 import { allWritten } from './works.ts';
@@ -44,10 +45,14 @@ export function announcementsOf(message: LogMessage): readonly Announcement[] {
 }
 
 /** What is announced of one work keeps its order: the log may reorder what is under way at once. */
-export async function announce(log: TrajectoryLog, messages: readonly LogMessage[]): Promise<void> {
+export async function announce(
+  log: TrajectoryLog,
+  messages: readonly LogMessage[],
+  poisoned: Pick<Poisoned, 'add' | 'has' | 'isDropped'>,
+): Promise<void> {
   const byWork = new Map<string, Traced[]>();
   for (const message of messages) {
-    for (const announcement of announcementsOf(message)) {
+    for (const announcement of await announceable(message, poisoned)) {
       const traced = { ...announcement, trace: message.headers };
       const before = byWork.get(traced.about);
       if (before === undefined) byWork.set(traced.about, [traced]);
@@ -55,6 +60,25 @@ export async function announce(log: TrajectoryLog, messages: readonly LogMessage
     }
   }
   await allWritten([...byWork.values()].map((announcements) => inOrder(log, announcements)));
+}
+
+/** What a message announces. What cannot be unpacked is a dead letter, and what follows it of the same work waits. */
+async function announceable(
+  message: LogMessage,
+  poisoned: Pick<Poisoned, 'add' | 'has' | 'isDropped'>,
+): Promise<readonly Announcement[]> {
+  const meaning = parseSubject(message.subject);
+  if (meaning?.kind !== 'trajectory' && meaning?.kind !== 'signals') return [];
+  // Signals are of a tenant, not of one work: they wait under a work that nobody can report about.
+  const about = { tenant: meaning.tenant, work: meaning.kind === 'trajectory' ? meaning.work : '' };
+  if (poisoned.isDropped(message) || poisoned.has(about)) return [];
+  try {
+    return announcementsOf(message);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    await poisoned.add(about, message, new Unfoldable(`it cannot be announced: ${reason}`));
+    return [];
+  }
 }
 
 type Traced = Announcement & { readonly trace: Headers };

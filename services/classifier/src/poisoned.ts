@@ -10,16 +10,19 @@ export class Unfoldable extends Error {
   override readonly name = 'Unfoldable';
 }
 
+/** A work by its name. */
+type Named = Pick<Work, 'tenant' | 'work'>;
+
 /**
  * The works that stand still at a message that cannot be handled: nothing after it is folded into them, all others go
  * on. The reader's position stays before the first such message, so that a restart tries them again and nothing is lost.
  */
 export interface Poisoned {
-  has(work: Work): boolean;
+  has(work: Named): boolean;
   /** An operator has said to pass over this message. */
   isDropped(message: LogMessage): boolean;
   /** Takes a work out from this message on, once the log tells of it. Throws where the log does not take that. */
-  add(work: Work, message: LogMessage, error: Unfoldable): Promise<void>;
+  add(work: Named, message: LogMessage, error: Unfoldable): Promise<void>;
   /** The sequence up to which a reader that got to `sequence` may start again. */
   before(sequence: number): number;
 }
@@ -37,7 +40,7 @@ export function createPoisoned(parts: {
   // As this start knows them: an act that comes later ends it.
   const actsKnown = parts.acts.knownUpTo();
   let first = Number.POSITIVE_INFINITY;
-  const subjectOf = ({ tenant, work }: Work) => subjects.deadLetter(tenant, work);
+  const subjectOf = ({ tenant, work }: Named) => subjects.deadLetter(tenant, work);
   return {
     has: (work) => works.has(subjectOf(work)),
     isDropped: (message) => parts.acts.dropped.has(placeOf(message)),

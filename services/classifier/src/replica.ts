@@ -18,6 +18,8 @@ export interface ReplicaParts {
   readonly signal: AbortSignal;
   readonly renewalSeconds?: number;
   readonly readCommit?: ReadCommit;
+  /** As in {@link DutyParts}. */
+  readonly judgeEvent?: DutyParts['judgeEvent'];
   /** Whether the log is the one that was archived: nothing is written to another one. */
   readonly level?: BusLevel;
 }

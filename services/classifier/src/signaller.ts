@@ -8,6 +8,7 @@ import {
 } from '@headway/contracts';
 import { type LogMessage, LogUnavailable, MAX_PAYLOAD_BYTES } from '@headway/eventlog';
 import { initialSignals, type SignalsState, signal } from '@headway/trajectory';
+import { type Poisoned, Unfoldable } from './poisoned.ts';
 import { Fenced, type TrajectoryLog } from './ports.ts';
 import { changedParts, outsideParts, partNames, type RecordedPart, readSignals, WHOLE_BYTES } from './signals-state.ts';
 import { type Headers, inTraceOf, untraced } from './tracing.ts';
@@ -36,11 +37,24 @@ interface Tenant {
   owed: boolean;
   /** The state moved since it was recorded. */
   moved: boolean;
+  /** The first message that was judged since the newest record. */
+  unrecorded: LogMessage | null;
+  /** A message cannot be judged, or what follows from it not be recorded: nothing after it is, in this tenant. */
+  held: boolean;
+}
+
+export interface SignallerParts {
+  readonly log: TrajectoryLog;
+  /** Where a tenant is noted that stands still. */
+  readonly poisoned: Pick<Poisoned, 'add' | 'isDropped'>;
+  /** What follows from an event; as this version of the code judges unless told. */
+  readonly judgeEvent?: typeof signal;
 }
 
 /**
  * The one that opens and closes signals: reads the assessments of all works of a tenant in the order they were recorded,
- * and records what follows with the state after it.
+ * and records what follows with the state after it. A tenant with a message that cannot be judged stands still from
+ * there on; all others go on.
  */
 export interface Signaller {
   judge(messages: readonly LogMessage[]): Promise<void>;
@@ -48,7 +62,7 @@ export interface Signaller {
   snapshot(): Promise<void>;
 }
 
-export async function loadSignaller(log: TrajectoryLog): Promise<Signaller> {
+export async function loadSignaller({ log, poisoned, judgeEvent = signal }: SignallerParts): Promise<Signaller> {
   const tenants = new Map<string, Tenant>();
   for await (const batch of log.newestOfEach(STREAMS.record, subjects.allSignals)) {
     for (const message of batch) {
@@ -113,41 +127,77 @@ export async function loadSignaller(log: TrajectoryLog): Promise<Signaller> {
     tenant.trace = untraced;
     tenant.owed = false;
     tenant.moved = false;
+    tenant.unrecorded = null;
   };
 
-  const judgeOne = (message: LogMessage): Tenant | null => {
+  /** From the message on nothing of the tenant is judged, until an operator has it tried again or dropped. */
+  const hold = async (tenant: Tenant, message: LogMessage, error: unknown) => {
+    const meaning = parseSubject(message.subject);
+    if (meaning?.kind !== 'trajectory') throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    await poisoned.add(meaning, message, new Unfoldable(`the signals of the tenant stand still: ${reason}`));
+    tenant.held = true;
+  };
+
+  /** Writes, or lets the tenant stand still where what it has to say fits into no record. */
+  const record = async (tenant: Tenant) => {
+    try {
+      await write(tenant);
+    } catch (error) {
+      if (!(error instanceof RangeError) || tenant.unrecorded === null) throw error;
+      await hold(tenant, tenant.unrecorded, error);
+      Object.assign(tenant, { pending: [], pendingBytes: 0, owed: false, moved: false });
+    }
+  };
+
+  const judgeOne = async (message: LogMessage): Promise<Tenant | null> => {
     const meaning = parseSubject(message.subject);
     if (meaning?.kind !== 'trajectory') return null;
     const tenant = tenants.get(meaning.tenant) ?? unrecorded(meaning.tenant);
     tenants.set(meaning.tenant, tenant);
-    if (message.sequence <= tenant.covered) return tenant;
-    const record = JSON.parse(Buffer.from(message.payload).toString('utf8')) as TrajectoryRecord;
-    for (const event of record.events) {
-      const judged = signal(tenant.state, event, tenant.tenant);
-      tenant.state = judged.state;
-      tenant.pending.push(...judged.events);
-      if (judged.events.length > 0) tenant.trace = message.headers;
-      for (const raised of judged.events) tenant.pendingBytes += JSON.stringify(raised).length;
+    if (tenant.held || message.sequence <= tenant.covered) return tenant;
+    try {
+      if (!poisoned.isDropped(message)) judgeInto(tenant, message, judgeEvent);
+    } catch (error) {
+      await hold(tenant, message, error);
+      return tenant;
     }
     tenant.covered = message.sequence;
     tenant.moved = true;
-    tenant.owed ||= record.awaits;
+    tenant.unrecorded ??= message;
     return tenant;
   };
 
   return {
     judge: async (messages) => {
       for (const message of messages) {
-        const tenant = judgeOne(message);
-        if (tenant !== null && tenant.pendingBytes >= PENDING_BYTES) await write(tenant);
+        const tenant = await judgeOne(message);
+        if (tenant !== null && tenant.pendingBytes >= PENDING_BYTES) await record(tenant);
       }
       const due = [...tenants.values()].filter((tenant) => tenant.pending.length > 0 || tenant.owed);
-      await allWritten(due.map(write));
+      await allWritten(due.map(record));
     },
     snapshot: async () => {
-      await allWritten([...tenants.values()].filter((tenant) => tenant.moved).map(write));
+      await allWritten([...tenants.values()].filter((tenant) => tenant.moved).map(record));
     },
   };
+}
+
+/** All of a message, or nothing of it. */
+function judgeInto(tenant: Tenant, message: LogMessage, judgeEvent: typeof signal): void {
+  const record = JSON.parse(Buffer.from(message.payload).toString('utf8')) as TrajectoryRecord;
+  let { state } = tenant;
+  const events: SignalEvent[] = [];
+  for (const event of record.events) {
+    const judged = judgeEvent(state, event, tenant.tenant);
+    state = judged.state;
+    events.push(...judged.events);
+  }
+  tenant.state = state;
+  tenant.pending.push(...events);
+  if (events.length > 0) tenant.trace = message.headers;
+  for (const raised of events) tenant.pendingBytes += JSON.stringify(raised).length;
+  tenant.owed ||= record.awaits;
 }
 
 const unrecorded = (tenant: string): Tenant => ({
@@ -163,4 +213,6 @@ const unrecorded = (tenant: string): Tenant => ({
   trace: untraced,
   owed: false,
   moved: false,
+  unrecorded: null,
+  held: false,
 });

@@ -23,7 +23,7 @@ export const memoryClaims = (): Claims => createMemoryClaims({ now: () => perfor
 let holders = 0;
 
 /** A replica on a log, and the way to end it as a crash would: without a last word. */
-type Options = Pick<ReplicaParts, 'renewalSeconds' | 'readCommit'>;
+type Options = Pick<ReplicaParts, 'renewalSeconds' | 'readCommit' | 'judgeEvent'>;
 
 export function replicaOn(log: EventLog, claims: Claims, options: Options = {}) {
   const stopping = new AbortController();
