@@ -92,14 +92,14 @@ describe('when the store fails', () => {
     let failAfter = false;
     const on = await rig({
       model: (url) =>
-        readModelOver(
-          failing(url, async (run) => {
+        readModelOver({
+          pool: failing(url, async (run) => {
             statements += 1;
             if (statements !== failAt) return run();
             if (failAfter) await run();
             throw new Error('the connection broke');
           }),
-        ),
+        }),
     });
     await history(on);
     const replay = async () => {
@@ -193,7 +193,7 @@ function failing(url: string, around: (run: () => Promise<unknown>) => Promise<u
         release: (broken?: boolean) => client.release(broken),
       };
     },
-  } as unknown as Parameters<typeof readModelOver>[0];
+  } as unknown as Parameters<typeof readModelOver>[0]['pool'];
 }
 
 /** Delivers both streams message by message; what fails is delivered again, as after a restart. */

@@ -1,5 +1,6 @@
 import type { RebuildView } from '@headway/contracts';
 import { type Kysely, sql } from 'kysely';
+import { type HeldLock, tryLock } from '../advisory-lock.ts';
 import { readArchivePage } from '../archive.ts';
 import type { ArchivedMessage } from '../rows.ts';
 import type { Database } from '../tables.ts';
@@ -19,8 +20,8 @@ import { FLEET, intoNextGeneration, NEXT_SCHEMA, OLD_SCHEMA } from './tables.ts'
 
 /** How long the switch waits for readers that are in the midst of a statement; then it is tried again. */
 const LOCK_TIMEOUT = '5s';
-/** Making the indexes of a large generation may take so long. */
-const INDEX_TIMEOUT = '1h';
+/** All writers wait for the switch; one that takes longer is undone and tried again. */
+const SWITCH_TIMEOUT = '10min';
 
 /** Identities that stand, by key. */
 export type KnownIdentities = Pick<ReadonlyMap<string, StandingIdentity>, 'get'>;
@@ -76,7 +77,15 @@ export interface Rebuild {
   release(): Promise<void>;
 }
 
-export const rebuildsOver = (db: Kysely<Database>): Rebuilds => ({
+/** What rebuilds run on. */
+interface Connections {
+  readonly db: Kysely<Database>;
+  /** For statements that take their time. */
+  readonly slow: Kysely<Database>;
+  readonly keepAliveMs: number;
+}
+
+export const rebuildsOver = ({ db, ...more }: Connections): Rebuilds => ({
   async generation(projection) {
     const { rows } = await sql<{ generation: number }>`
       select generation from headway.projections where name = ${projection}`.execute(db);
@@ -87,17 +96,30 @@ export const rebuildsOver = (db: Kysely<Database>): Rebuilds => ({
       select * from headway.rebuilds where projection = ${projection} order by id desc limit 1`.execute(db);
     return rows[0] === undefined ? null : read(rows[0]);
   },
-  takeOn: (worker) => takeOn(db, worker),
+  takeOn: (worker) => takeOn({ db, ...more }, worker),
 });
 
-async function takeOn(db: Kysely<Database>, worker: string): Promise<Rebuild | null> {
+async function takeOn(connections: Connections, worker: string): Promise<Rebuild | null> {
+  const { db } = connections;
   const { rows: wanted } = await sql`
     select from headway.rebuilds where projection = ${FLEET} and state in ('requested', 'running')`.execute(db);
   if (wanted.length === 0) return null;
-  // The lock lives as long as its connection: with a worker that dies it ends, and another takes the rebuild on.
-  const locked = await lock(db);
+  // With a worker that dies its lock ends, and another takes the rebuild on.
+  const locked = await lock(connections);
   if (locked === null) return null;
-  const begun = await db.transaction().execute(async (tx) => {
+  try {
+    return await begin(connections, worker, locked);
+  } catch (error) {
+    await locked.release();
+    throw error;
+  }
+}
+
+const lock = ({ db, keepAliveMs }: Connections) => tryLock(db, sql`hashtext('headway/rebuild')`, keepAliveMs);
+
+async function begin(connections: Connections, worker: string, locked: HeldLock): Promise<Rebuild | null> {
+  const { slow } = connections;
+  const begun = await slow.transaction().execute(async (tx) => {
     const { rows } = await sql<{ id: number; total: number }>`
       update headway.rebuilds set
         state = 'running', worker = ${worker}, started_at = clock_timestamp(), updated_at = clock_timestamp(), done = 0,
@@ -110,29 +132,8 @@ async function takeOn(db: Kysely<Database>, worker: string): Promise<Rebuild | n
     await locked.release();
     return null;
   }
-  await summarizeIdentities(db);
-  return rebuildOf(db, { ...begun, worker }, locked.release);
-}
-
-async function lock(db: Kysely<Database>): Promise<{ release(): Promise<void> } | null> {
-  const released = Promise.withResolvers<void>();
-  const got = Promise.withResolvers<boolean>();
-  const holding = db.connection().execute(async (connection) => {
-    const { rows } = await sql<{ locked: boolean }>`
-      select pg_try_advisory_lock(hashtext('headway/rebuild')) as locked`.execute(connection);
-    got.resolve(rows[0]?.locked === true);
-    if (rows[0]?.locked !== true) return;
-    await released.promise;
-    await sql`select pg_advisory_unlock(hashtext('headway/rebuild'))`.execute(connection);
-  });
-  holding.catch((error: unknown) => got.reject(error));
-  if (!(await got.promise)) return null;
-  return {
-    release: async () => {
-      released.resolve();
-      await holding.catch(() => undefined);
-    },
-  };
+  await summarizeIdentities(slow);
+  return rebuildOf(connections, { ...begun, worker }, locked);
 }
 
 interface Begun {
@@ -141,11 +142,21 @@ interface Begun {
   readonly worker: string;
 }
 
-function rebuildOf(db: Kysely<Database>, begun: Begun, unlock: () => Promise<void>): Rebuild {
+function rebuildOf(connections: Connections, begun: Begun, taken: HeldLock): Rebuild {
+  const { db, slow } = connections;
   const { id, total, worker } = begun;
+  let locked = taken;
+  /** Whether nobody else is at it: a lock that was lost with its connection is taken again where that is possible. */
+  const isLocked = async () => {
+    if (!locked.lost.aborted) return true;
+    const again = await lock(connections);
+    locked = again ?? locked;
+    return again !== null;
+  };
   /** Runs a step while the rebuild is still this worker's. The row stays locked, so that it is called off before or after. */
-  const step = (run: (tx: Kysely<Database>) => Promise<void>): Promise<boolean> =>
-    db.transaction().execute(async (tx) => {
+  const step = async (run: (tx: Kysely<Database>) => Promise<void>, on = db): Promise<boolean> => {
+    if (!(await isLocked())) return false;
+    return on.transaction().execute(async (tx) => {
       const { rows } = await sql`
         select from headway.rebuilds where id = ${id} and state = 'running' and worker = ${worker} for update`.execute(
         tx,
@@ -154,6 +165,7 @@ function rebuildOf(db: Kysely<Database>, begun: Begun, unlock: () => Promise<voi
       await run(tx);
       return true;
     });
+  };
   const note = (tx: Kysely<Database>, done: number) =>
     sql`
       update headway.rebuilds
@@ -170,14 +182,11 @@ function rebuildOf(db: Kysely<Database>, begun: Begun, unlock: () => Promise<voi
         await write(nextChanges(tx, known));
         await note(tx, done);
       }),
-    complete: () =>
-      step(async (tx) => {
-        await sql`set local statement_timeout = ${sql.lit(INDEX_TIMEOUT)}`.execute(tx);
-        await completeNext(tx);
-      }),
+    complete: () => step(completeNext, slow),
     switch: (finish) =>
       step(async (tx) => {
         await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`.execute(tx);
+        await sql`set local statement_timeout = ${sql.lit(SWITCH_TIMEOUT)}`.execute(tx);
         const change = await nextChange(tx);
         const held = await listHolds(tx.withPlugin(intoNextGeneration()));
         await note(
@@ -190,7 +199,7 @@ function rebuildOf(db: Kysely<Database>, begun: Begun, unlock: () => Promise<voi
         await takePlace(tx, change);
         await sql`
           update headway.rebuilds set state = 'switched', ended_at = clock_timestamp() where id = ${id}`.execute(tx);
-      }),
+      }, slow),
     fail: async (error) => {
       await sql`
         update headway.rebuilds set state = 'failed', ended_at = clock_timestamp(), error = ${error}
@@ -200,11 +209,11 @@ function rebuildOf(db: Kysely<Database>, begun: Begun, unlock: () => Promise<voi
       try {
         const { rows } = await sql`select from headway.rebuilds where id = ${id} and worker = ${worker}`.execute(db);
         if (rows.length > 0) {
-          await dropSchema(db, NEXT_SCHEMA);
-          await dropSchema(db, OLD_SCHEMA);
+          await dropSchema(slow, NEXT_SCHEMA);
+          await dropSchema(slow, OLD_SCHEMA);
         }
       } finally {
-        await unlock();
+        await locked.release();
       }
     },
   };
