@@ -36,6 +36,10 @@ export interface DutyParts {
   readonly readCommit?: ReadCommit;
   /** How signals are judged; as this version of the code does unless told. */
   readonly judgeEvent?: SignallerParts['judgeEvent'];
+  /** Called when the duties are to be taken up anew, from what is recorded. */
+  readonly again: () => void;
+  /** See `JUDGMENT_SECONDS`. */
+  readonly judgmentSeconds?: number;
 }
 
 type Reading = Pick<ReadLoopOptions, 'name' | 'stream' | 'filters' | 'after'>;
@@ -80,9 +84,17 @@ export async function startAssessing(parts: DutyParts, duties: Duties): Promise<
 
   const policies = await loadPolicies(log, logger, parts.signal);
   const works = await loadWorks(log, owns);
-  const answers = createAnswers({ works, owns, policies, signal: parts.signal });
+  const { signal, again: onLate, judgmentSeconds } = parts;
+  const answers = createAnswers({
+    works,
+    owns,
+    policies,
+    signal,
+    onLate,
+    ...(judgmentSeconds === undefined ? {} : { judgmentSeconds }),
+  });
   const turn = createTurn();
-  const poisoned = createPoisoned({ log, logger, acts: parts.acts, works: parts.held });
+  const poisoned = createPoisoned({ reader: 'classifier', log, logger, acts: parts.acts, held: parts.held });
   const evidence = progress('evidence');
   const answeredBefore = startOf('signals');
   for await (const batch of log.newestOfEach(STREAMS.record, subjects.allSignals))
@@ -121,13 +133,9 @@ export async function startSignalling(parts: DutyParts): Promise<ReadLoop> {
   const positions = createPositions(parts.log, 'signaller');
   const known = await positions.read();
   await parts.acts.known;
-  const poisoned = createPoisoned({ ...parts, works: parts.held });
-  const { judgeEvent } = parts;
-  const signaller = await loadSignaller({
-    log: parts.log,
-    poisoned,
-    ...(judgeEvent === undefined ? {} : { judgeEvent }),
-  });
+  const poisoned = createPoisoned({ ...parts, reader: 'signaller', held: new Set() });
+  const { log, judgeEvent } = parts;
+  const signaller = await loadSignaller({ log, poisoned, ...(judgeEvent === undefined ? {} : { judgeEvent }) });
   const turn = createTurn();
   const covering = createProgress({ ...parts, name: 'signaller', intervalMs: PROGRESS_INTERVAL_MS }, (sequence) =>
     positions.write({ RECORD: sequence }),
@@ -165,7 +173,7 @@ export async function startFeed(parts: DutyParts): Promise<ReadLoop> {
   const positions = createPositions(parts.log, 'feed');
   const known = await positions.read();
   await parts.acts.known;
-  const poisoned = createPoisoned({ ...parts, works: parts.held });
+  const poisoned = createPoisoned({ ...parts, reader: 'feed', held: new Set() });
   const progress = createProgress({ ...parts, name: 'feed', intervalMs: POSITION_INTERVAL_MS }, (sequence) =>
     positions.write({ RECORD: sequence }),
   );

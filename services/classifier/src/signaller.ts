@@ -8,7 +8,7 @@ import {
 } from '@headway/contracts';
 import { type LogMessage, LogUnavailable, MAX_PAYLOAD_BYTES } from '@headway/eventlog';
 import { initialSignals, type SignalsState, signal } from '@headway/trajectory';
-import { type Poisoned, Unfoldable } from './poisoned.ts';
+import { certainly, type Poisoned, Unfoldable } from './poisoned.ts';
 import { Fenced, type TrajectoryLog } from './ports.ts';
 import { changedParts, outsideParts, partNames, type RecordedPart, readSignals, WHOLE_BYTES } from './signals-state.ts';
 import { type Headers, inTraceOf, untraced } from './tracing.ts';
@@ -37,29 +37,28 @@ interface Tenant {
   owed: boolean;
   /** The state moved since it was recorded. */
   moved: boolean;
-  /** The first message that was judged since the newest record. */
-  unrecorded: LogMessage | null;
-  /** A message cannot be judged, or what follows from it not be recorded: nothing after it is, in this tenant. */
-  held: boolean;
-}
-
-export interface SignallerParts {
-  readonly log: TrajectoryLog;
-  /** Where a tenant is noted that stands still. */
-  readonly poisoned: Pick<Poisoned, 'add' | 'isDropped'>;
-  /** What follows from an event; as this version of the code judges unless told. */
-  readonly judgeEvent?: typeof signal;
+  /** The newest message that was judged; `null` = none since the start. */
+  newest: LogMessage | null;
+  /** What came since cannot be recorded. */
+  stuck: boolean;
 }
 
 /**
  * The one that opens and closes signals: reads the assessments of all works of a tenant in the order they were recorded,
- * and records what follows with the state after it. A tenant with a message that cannot be judged stands still from
- * there on; all others go on.
+ * and records what follows with the state after it. The signals of a tenant stand still from a message on that cannot be
+ * judged, or after which they cannot be recorded; those of all others go on.
  */
 export interface Signaller {
   judge(messages: readonly LogMessage[]): Promise<void>;
   /** Records the state of every tenant that moved, so that a restart reads little again. */
   snapshot(): Promise<void>;
+}
+
+export interface SignallerParts {
+  readonly log: TrajectoryLog;
+  readonly poisoned: Poisoned;
+  /** What follows from an event; as this version of the code judges unless told. */
+  readonly judgeEvent?: typeof signal;
 }
 
 export async function loadSignaller({ log, poisoned, judgeEvent = signal }: SignallerParts): Promise<Signaller> {
@@ -81,7 +80,7 @@ export async function loadSignaller({ log, poisoned, judgeEvent = signal }: Sign
   const append = async (tenant: Tenant, payload: Uint8Array, about: string, headers = untraced) => {
     const subject = subjects.signals(tenant.tenant);
     if (payload.length > MAX_PAYLOAD_BYTES)
-      throw new RangeError(
+      throw new Unfoldable(
         `the signals of tenant ${tenant.tenant} need a record of ${payload.length} bytes, above ${MAX_PAYLOAD_BYTES}: it has too many live works (about 100,000), or one shared failure too many members (about 20,000); report part of them under another tenant`,
       );
     const answer = await log.append({
@@ -127,26 +126,16 @@ export async function loadSignaller({ log, poisoned, judgeEvent = signal }: Sign
     tenant.trace = untraced;
     tenant.owed = false;
     tenant.moved = false;
-    tenant.unrecorded = null;
   };
 
-  /** From the message on nothing of the tenant is judged, until an operator has it tried again or dropped. */
-  const hold = async (tenant: Tenant, message: LogMessage, error: unknown) => {
-    const meaning = parseSubject(message.subject);
-    if (meaning?.kind !== 'trajectory') throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    await poisoned.add(meaning, message, new Unfoldable(`the signals of the tenant stand still: ${reason}`));
-    tenant.held = true;
-  };
-
-  /** Writes, or lets the tenant stand still where what it has to say fits into no record. */
-  const record = async (tenant: Tenant) => {
+  /** Writes what is due; where it cannot be written ever, the tenant stands still at its newest message. */
+  const writeIfPossible = async (tenant: Tenant) => {
     try {
       await write(tenant);
     } catch (error) {
-      if (!(error instanceof RangeError) || tenant.unrecorded === null) throw error;
-      await hold(tenant, tenant.unrecorded, error);
-      Object.assign(tenant, { pending: [], pendingBytes: 0, owed: false, moved: false });
+      if (!(error instanceof Unfoldable) || tenant.newest === null) throw error;
+      await poisoned.add(signalsOf(tenant), tenant.newest, error, tenant.recorded + 1);
+      tenant.stuck = true;
     }
   };
 
@@ -155,16 +144,13 @@ export async function loadSignaller({ log, poisoned, judgeEvent = signal }: Sign
     if (meaning?.kind !== 'trajectory') return null;
     const tenant = tenants.get(meaning.tenant) ?? unrecorded(meaning.tenant);
     tenants.set(meaning.tenant, tenant);
-    if (tenant.held || message.sequence <= tenant.covered) return tenant;
+    if (message.sequence <= tenant.covered || poisoned.has(signalsOf(tenant))) return tenant;
     try {
-      if (!poisoned.isDropped(message)) judgeInto(tenant, message, judgeEvent);
+      take(tenant, message, judgeEvent, poisoned.isDropped(message));
     } catch (error) {
-      await hold(tenant, message, error);
-      return tenant;
+      if (!(error instanceof Unfoldable)) throw error;
+      await poisoned.add(signalsOf(tenant), message, error);
     }
-    tenant.covered = message.sequence;
-    tenant.moved = true;
-    tenant.unrecorded ??= message;
     return tenant;
   };
 
@@ -172,32 +158,47 @@ export async function loadSignaller({ log, poisoned, judgeEvent = signal }: Sign
     judge: async (messages) => {
       for (const message of messages) {
         const tenant = await judgeOne(message);
-        if (tenant !== null && tenant.pendingBytes >= PENDING_BYTES) await record(tenant);
+        if (tenant !== null && !tenant.stuck && tenant.pendingBytes >= PENDING_BYTES) await writeIfPossible(tenant);
       }
-      const due = [...tenants.values()].filter((tenant) => tenant.pending.length > 0 || tenant.owed);
-      await allWritten(due.map(record));
+      const due = [...tenants.values()].filter(({ stuck, pending, owed }) => !stuck && (pending.length > 0 || owed));
+      await allWritten(due.map(writeIfPossible));
     },
     snapshot: async () => {
-      await allWritten([...tenants.values()].filter((tenant) => tenant.moved).map(record));
+      await allWritten([...tenants.values()].filter(({ stuck, moved }) => !stuck && moved).map(writeIfPossible));
     },
   };
 }
 
-/** All of a message, or nothing of it. */
-function judgeInto(tenant: Tenant, message: LogMessage, judgeEvent: typeof signal): void {
-  const record = JSON.parse(Buffer.from(message.payload).toString('utf8')) as TrajectoryRecord;
-  let { state } = tenant;
-  const events: SignalEvent[] = [];
-  for (const event of record.events) {
-    const judged = judgeEvent(state, event, tenant.tenant);
-    state = judged.state;
-    events.push(...judged.events);
-  }
+const signalsOf = ({ tenant }: Tenant) => ({ tenant, work: null });
+
+/** Judges all events of a message, or none; a dropped one has none. Throws {@link Unfoldable}. */
+function take(tenant: Tenant, message: LogMessage, judgeEvent: typeof signal, dropped: boolean): void {
+  const { state, judged, awaits } = certainly(() => {
+    const record = dropped ? null : readRecord(message);
+    let after = tenant.state;
+    const events: SignalEvent[] = [];
+    for (const event of record?.events ?? []) {
+      const step = judgeEvent(after, event, tenant.tenant);
+      after = step.state;
+      events.push(...step.events);
+    }
+    return { state: after, judged: events, awaits: record?.awaits ?? true };
+  });
   tenant.state = state;
-  tenant.pending.push(...events);
-  if (events.length > 0) tenant.trace = message.headers;
-  for (const raised of events) tenant.pendingBytes += JSON.stringify(raised).length;
-  tenant.owed ||= record.awaits;
+  tenant.pending.push(...judged);
+  if (judged.length > 0) tenant.trace = message.headers;
+  for (const raised of judged) tenant.pendingBytes += JSON.stringify(raised).length;
+  tenant.covered = message.sequence;
+  tenant.newest = message;
+  tenant.moved = true;
+  tenant.owed ||= awaits;
+}
+
+function readRecord({ payload }: LogMessage): TrajectoryRecord {
+  const record = JSON.parse(Buffer.from(payload).toString('utf8')) as TrajectoryRecord;
+  if (record.v !== 1) throw new TypeError(`version ${JSON.stringify(record.v)} of trajectory is not known`);
+  if (!Array.isArray(record.events)) throw new TypeError('`events` is not a list');
+  return record;
 }
 
 const unrecorded = (tenant: string): Tenant => ({
@@ -213,6 +214,6 @@ const unrecorded = (tenant: string): Tenant => ({
   trace: untraced,
   owed: false,
   moved: false,
-  unrecorded: null,
-  held: false,
+  newest: null,
+  stuck: false,
 });

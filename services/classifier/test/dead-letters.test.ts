@@ -40,7 +40,7 @@ const lettersOn = async (log: EventLog) =>
       data: (JSON.parse(Buffer.from(payload).toString('utf8')) as DeadLetterRecord).events[0]?.data,
     }));
 
-const act = (log: EventLog, type: 'retried' | 'dropped', sequence: number, stream = 'EVIDENCE') =>
+const act = (log: EventLog, type: 'retried' | 'dropped', sequence: number, of = 'classifier-EVIDENCE') =>
   log.append({
     subject: subjects.act('t'),
     payload: encodeRecord({
@@ -52,7 +52,7 @@ const act = (log: EventLog, type: 'retried' | 'dropped', sequence: number, strea
           time: '2026-01-01T00:00:00Z',
           by: 'operator',
           why: 'test',
-          data: { letter: `classifier-${stream}-1-${sequence}` },
+          data: { letter: `${of}-1-${sequence}` },
         },
       ],
     }),
@@ -180,10 +180,10 @@ it('lets a tenant stand still whose signals cannot be judged: all others get the
   expect(await raisedOf('broken')).toEqual([]);
   const [letter] = await lettersOn(log);
   expect(letter).toMatchObject({
-    subject: subjects.deadLetter('broken', 'W-1'),
-    data: { stream: 'RECORD', error: 'the signals of the tenant stand still: a mistake in the code that judges' },
+    subject: subjects.deadLetter('broken', ''),
+    data: { reader: 'signaller', stream: 'RECORD', error: 'a mistake in the code that judges' },
   });
-  await act(log, 'retried', letter?.data?.sequence ?? 0, 'RECORD');
+  await act(log, 'retried', letter?.data?.sequence ?? 0, 'signaller-RECORD');
   await eventually(async () => (await lettersOn(log)).length === 2, { what: 'that it failed again' });
   await old.stop();
 

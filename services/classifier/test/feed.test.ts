@@ -50,10 +50,10 @@ const acknowledged = (id: string, works: readonly string[]): SignalEvent => ({
 /** Nothing is held and nothing was dropped. */
 const noneOn = (log: EventLog, dropped: readonly string[] = []) =>
   createPoisoned({
+    reader: 'feed',
     log,
     logger: silent,
     acts: { dropped: new Set(dropped), knownUpTo: () => 0 },
-    works: new Set<string>(),
   });
 
 it('keeps the order of what is announced of one work, also where the log is slow to take the first', async () => {
@@ -117,9 +117,9 @@ it('passes by what it cannot unpack and what follows it of the same tenant, and 
   // Where it starts again nothing is lost, and a dead letter tells of it.
   expect(poisoned.before(7)).toBe(4);
   const letter = await log.last('RECORD', subjects.deadLetter('broken', ''));
-  expect(Buffer.from(letter?.payload ?? []).toString()).toContain('it cannot be announced');
+  expect(Buffer.from(letter?.payload ?? []).toString()).toContain('is not valid JSON');
 
   // Dropped by an operator: what waited behind it is announced.
-  await announce(log, [nonsense, said(6, 'broken', [raised('b1', 'B')])], noneOn(log, ['classifier-RECORD-1-5']));
+  await announce(log, [nonsense, said(6, 'broken', [raised('b1', 'B')])], noneOn(log, ['feed-RECORD-1-5']));
   expect((await log.at('FEED', 3))?.messageId).toBe('b1');
 });

@@ -3,6 +3,7 @@ import {
   type DeadLettered,
   type EvidenceEvent,
   identityKey,
+  letterReaders,
   type OperatorAct,
   type PolicyCommit,
   parseSubject,
@@ -135,7 +136,9 @@ const isDeadLettered = (value: unknown): value is DeadLettered => {
   if (!isRecordedEvent(value) || value.type !== 'headway.message.dead-lettered') return false;
   const { reader, stream, generation, sequence, subject, error, actsKnown } = value.data as Record<string, unknown>;
   return (
-    reader === 'classifier' &&
+    isText(reader) &&
+    reader !== 'projection' &&
+    (letterReaders as readonly string[]).includes(reader) &&
     isText(stream) &&
     isCount(generation) &&
     isCount(sequence) &&

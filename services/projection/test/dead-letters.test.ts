@@ -261,7 +261,7 @@ test('a tenant whose signals stand still does not count as signalled beyond that
   await api(on);
   const subject = subjects.trajectory('default', 'W-1');
   const data = {
-    reader: 'classifier' as const,
+    reader: 'signaller' as const,
     stream: 'RECORD',
     generation: 1,
     sequence: 5,

@@ -14,7 +14,8 @@ export interface CoverageQuery {
 /** A work that stands still keeps nobody from reading the others. */
 const notHeld = sql`not exists (
   select from headway.dead_letters as letters
-  where letters.state = 'open' and letters.tenant = works.tenant and letters.work = works.work
+  where letters.state = 'open' and letters.reader in ('projection', 'classifier')
+    and letters.tenant = works.tenant and letters.work = works.work
 )`;
 
 /**
@@ -53,7 +54,7 @@ export async function signalledUpTo(db: Kysely<Database>, tenant: string): Promi
       ),
       (
         select min(sequence) - 1 from headway.dead_letters
-        where state = 'open' and reader = 'classifier' and stream = 'RECORD' and tenant = ${storableText(tenant)}
+        where state = 'open' and reader = 'signaller' and stream = 'RECORD' and tenant = ${storableText(tenant)}
       )
     ) as covered`.execute(db);
   return rows[0]?.covered ?? 0;
