@@ -61,8 +61,8 @@ const schemas = async ({ sql }: Rig) =>
   );
 
 test('a rebuild of 20,000 events under live traffic equals a generation that was never rebuilt', async () => {
-  const done = await compareRebuild(server, { works: 50, events: 20_000, duringRebuild: 2 });
-  expect(done.rows.works).toBe(50);
+  const done = await compareRebuild(server, { works: 250, events: 20_000, duringRebuild: 2 });
+  expect(done.rows.works).toBe(250);
   expect(done.rows.timeline).toBeGreaterThan(20_000);
   expect(done.difference).toEqual({});
 });
@@ -152,6 +152,17 @@ test('a rebuild whose process ends is begun anew by the next one', async () => {
   const after = (await contents(rig)) as Record<string, unknown>;
   for (const table of ['works', 'timeline', 'signals', 'members', 'coverage'])
     expect(after[table]).toEqual(before[table]);
+});
+
+test('what a process has left that died right after its switch keeps nobody from the next rebuild', async () => {
+  const { rig, get, act } = await started();
+  await rig.say(evidence('W-1', [attempt()]));
+  await rig.settled();
+  await rig.sql('create schema headway_old');
+  await rig.sql('create table headway_old.works (like headway.works)');
+  expect((await act('/v1/projections/fleet/rebuild', { why: 'to see' })).status).toBe(202);
+  await eventually(async () => (await projections(get)).generation === 2);
+  await eventually(async () => (await schemas(rig)).length === 0);
 });
 
 test('what the rebuilding code can read is no dead letter any more; what was dropped stays out', async () => {
