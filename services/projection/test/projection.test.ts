@@ -80,6 +80,32 @@ test('transitions of effects are kept byte for byte and in order, whatever is in
 });
 
 describe('when the store fails', () => {
+  test('at every large transaction, smaller ones get through', async () => {
+    const { say, log, model } = await rig();
+    await say(...Array.from({ length: 100 }, (_, at) => evidence(`W-${at}`, [attempt()])));
+    const { created } = await log.describe('EVIDENCE');
+    const messages = [];
+    for (let at = 1; at <= 100; at += 1) messages.push((await log.at('EVIDENCE', at)) ?? expect.fail('a gap'));
+    const sizes: number[] = [];
+    const projection = createProjection({
+      writer: model.writer,
+      stream: 'EVIDENCE',
+      created,
+      from: await model.writer.place('projection', 'EVIDENCE'),
+      apply: async (changes, some) => {
+        sizes.push(some.length);
+        if (some.length > 30) throw new Error('terminating connection due to idle-in-transaction timeout');
+        await applyEvidence(changes, some, decode);
+      },
+      onCommit: () => undefined,
+    });
+    for (let tries = 0; projection.place().sequence < 100; tries += 1) {
+      expect(tries).toBeLessThan(10);
+      await projection.project(messages).catch(() => undefined);
+    }
+    expect(sizes.slice(0, 3)).toEqual([100, 50, 25]);
+  });
+
   test('at any statement, the batch is tried again and the rows are those of a run without a failure', async () => {
     const calm = await rig();
     await history(calm);
