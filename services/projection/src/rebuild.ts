@@ -82,7 +82,7 @@ async function work(options: RebuildingOptions, rebuild: Rebuild): Promise<void>
 async function untilEnd(options: RebuildingOptions, rebuild: Rebuild, pages: Pages): Promise<boolean> {
   for (;;) {
     if (options.signal.aborted) return false;
-    const batch = await pages.next();
+    const batch = await tried(options, () => pages.next());
     if (batch.length === 0) return true;
     const known = pages.known();
     const write = () =>
@@ -94,7 +94,7 @@ async function untilEnd(options: RebuildingOptions, rebuild: Rebuild, pages: Pag
 }
 
 /** Tries a step again: for ever while the store is away, else {@link STEP_TRIES} times; then throws what it threw. */
-async function tried(options: RebuildingOptions, step: () => Promise<boolean>): Promise<boolean> {
+async function tried<Value>(options: RebuildingOptions, step: () => Promise<Value>): Promise<Value> {
   for (let failures = 1; ; failures += 1) {
     try {
       return await step();

@@ -165,6 +165,35 @@ test('what a process has left that died right after its switch keeps nobody from
   await eventually(async () => (await schemas(rig)).length === 0);
 });
 
+test('a page that cannot be fetched for a moment is fetched again, and the rebuild goes on', async () => {
+  let broken = 0;
+  const wrap = (inner: Rebuilds): Rebuilds => ({
+    ...inner,
+    takeOn: async (worker) => {
+      const rebuild = await inner.takeOn(worker);
+      if (rebuild === null) return null;
+      return {
+        ...rebuild,
+        page: (...given) => {
+          broken += 1;
+          if (broken <= 3) return Promise.reject(new Error('Connection terminated unexpectedly'));
+          return rebuild.page(...given);
+        },
+      };
+    },
+  });
+  const { rig, get, act } = await started({ rebuilds: wrap });
+  await createTraffic(5).say(rig);
+  await rig.settled();
+  await act('/v1/projections/fleet/rebuild', { why: 'to see' });
+  const view = await eventually(async () => {
+    const { rebuild } = await projections(get);
+    return rebuild?.state === 'switched' || rebuild?.state === 'failed' ? rebuild : null;
+  });
+  expect(view).toMatchObject({ state: 'switched', error: null });
+  expect(broken).toBeGreaterThan(3);
+});
+
 test('what the rebuilding code can read is no dead letter any more; what was dropped stays out', async () => {
   const fixed: Decode = (message) => {
     const text = Buffer.from(message.payload).toString('utf8');
