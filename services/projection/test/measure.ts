@@ -62,12 +62,12 @@ try {
   const rows: Record<string, number> = {};
   for (const table of PROJECTED) {
     const path = join(folder, table);
-    await rig.sql(`copy headway.${table} to '${path}' with (format binary)`);
+    await rig.unhurried(`copy headway.${table} to '${path}' with (format binary)`);
     rows[table] = Number((await rig.sql<{ n: string }>(`select count(*) as n from headway.${table}`))[0]?.n);
   }
   const url = await server.createDatabase();
   await migrate(url);
-  const pool = openPool({ url, connections: 1, name: 'measure' });
+  const pool = openPool({ url, connections: 1, name: 'measure', silenceMs: WITHIN });
   const client = await pool.connect();
   const copy = async (tables: readonly string[]) => {
     await client.query(`truncate ${tables.map((table) => `headway.${table}`).join(', ')}`);

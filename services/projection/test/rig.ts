@@ -30,6 +30,9 @@ export interface Rig {
   stop(): Promise<void>;
 }
 
+/** How long a statement over a million rows may say nothing. Milliseconds. */
+const UNHURRIED = 900_000;
+
 /** Migrated databases that a rig has left empty, by server: making one takes longer than most tests. */
 const spare = new WeakMap<TestPostgres, string[]>();
 
@@ -44,7 +47,7 @@ async function emptyDatabase(server: TestPostgres): Promise<string> {
 /** A second database with what one holds, to which nobody is connected. */
 export async function copyDatabase(server: TestPostgres, url: string): Promise<string> {
   const name = new URL(url).pathname.slice(1);
-  const pool = openPool({ url: server.url, connections: 1, name: 'copy' });
+  const pool = openPool({ url: server.url, connections: 1, name: 'copy', silenceMs: UNHURRIED });
   const client = await pool.connect();
   try {
     await client.query('set statement_timeout = 0');
@@ -97,7 +100,7 @@ export async function startRig(
   const own = server ?? (await startPostgres());
   const url = options.url ?? (await emptyDatabase(own));
   const model = (options.model ?? ((at) => openReadModel({ url: at })))(url);
-  const reader = openPool({ url, connections: 2, name: 'test' });
+  const reader = openPool({ url, connections: 2, name: 'test', silenceMs: UNHURRIED });
   const streams = createMemoryStreams();
   const log = options.log ?? createMemoryLog({ streams });
   const watch = createChangeWatch();
