@@ -1,8 +1,8 @@
 import { type EvidenceCommit, mayStandUnder, parseSubject, type TickCommit } from '@headway/contracts';
 import type { LogMessage } from '@headway/eventlog';
 import { type Fact, judgeEvidence } from '@headway/trajectory';
-import type { Answers } from './apply-answers.ts';
-import { type Poisoned, Unfoldable } from './poisoned.ts';
+import { type Answers, Unjudged } from './apply-answers.ts';
+import { certainly, type Poisoned, Unfoldable } from './poisoned.ts';
 import type { Policies } from './policies.ts';
 import { inTraceOf } from './tracing.ts';
 import type { Turn } from './turn.ts';
@@ -54,17 +54,9 @@ async function unlessPoisoned(
   try {
     await step();
   } catch (error) {
-    if (!(error instanceof Unfoldable)) throw error;
-    await poisoned.add(work, message, error);
-  }
-}
-
-/** Runs what depends on the message alone: if it throws, it always will. */
-function certainly<Value>(step: () => Value): Value {
-  try {
-    return step();
-  } catch (cause) {
-    throw new Unfoldable(cause instanceof Error ? cause.message : String(cause), { cause });
+    if (error instanceof Unjudged) poisoned.letWait(work, message);
+    else if (error instanceof Unfoldable) await poisoned.add(work, message, error);
+    else throw error;
   }
 }
 

@@ -74,7 +74,7 @@ export const subjects = {
   /** What an operator did. */
   act: (tenant: string) => `act.${encodeToken(tenant)}`,
   allActs: 'act.>',
-  /** The classifier cannot fold a message into a work. */
+  /** A message cannot be handled; `work` is empty where it concerns the signals of the tenant. */
   deadLetter: (tenant: string, work: string) => `record.deadletter.${encodeToken(tenant)}.${encodeToken(work)}`,
   feed: {
     assessment: (tenant: string, work: string) => `trajectory.assessment.${encodeToken(tenant)}.${encodeToken(work)}`,
