@@ -10,7 +10,16 @@ import { type LogMessage, LogUnavailable, MAX_PAYLOAD_BYTES } from '@headway/eve
 import { initialSignals, type SignalsState, signal } from '@headway/trajectory';
 import { certainly, type Poisoned, Unfoldable } from './poisoned.ts';
 import { Fenced, type TrajectoryLog } from './ports.ts';
-import { changedParts, outsideParts, partNames, type RecordedPart, readSignals, WHOLE_BYTES } from './signals-state.ts';
+import {
+  changedParts,
+  HERE_BYTES,
+  outsideParts,
+  type Part,
+  partNames,
+  type RecordedPart,
+  readSignals,
+  WHOLE_BYTES,
+} from './signals-state.ts';
 import { type Headers, inTraceOf, untraced } from './tracing.ts';
 import { allWritten } from './works.ts';
 
@@ -96,30 +105,46 @@ export async function loadSignaller({ log, poisoned, judgeEvent = signal }: Sign
     return answer.position.sequence;
   };
 
-  /** Records each part of the state that is not as it was recorded last. */
-  const writeParts = async (tenant: Tenant) => {
-    tenant.parts ??= new Map();
-    const { parts, state, head, recorded } = tenant;
+  /** Records the parts of the state that are not as they were recorded last; a few are given back, to stand in the record. */
+  const writeParts = async (
+    tenant: Tenant,
+    parts: Map<string, RecordedPart>,
+  ): Promise<Readonly<Record<string, Part>>> => {
+    const { state, head, recorded } = tenant;
     const names = partNames(state);
     for (const name of parts.keys()) if (!names.has(name)) parts.delete(name);
+    const few = changedParts(state, parts, HERE_BYTES);
+    if (few.length <= 1) return few[0] ?? {};
     for (const group of changedParts(state, parts)) {
       const payload = encodeRecord({ v: 1, covered: recorded, events: [], state: group, partsOnly: { head } });
       const sequence = await append(tenant, payload, `${tenant.covered}.parts.${Object.keys(group).join('.')}`);
       for (const [name, part] of Object.entries(group)) parts.set(name, { ...part, sequence });
     }
-    return Object.fromEntries([...parts].map(([name, { sequence }]) => [name, sequence]));
+    return {};
+  };
+
+  /** Appends the record, with the whole state where that is small; else with its parts, of which the others stand before it. */
+  const appendState = async (tenant: Tenant): Promise<void> => {
+    const { covered, pending: events, state } = tenant;
+    const at = (payload: Uint8Array) =>
+      inTraceOf('record signals', tenant.trace, (trace) => append(tenant, payload, String(covered), trace));
+    const whole = tenant.parts === null ? encodeRecord({ v: 1, covered, events, state }) : null;
+    if (whole !== null && whole.length <= WHOLE_BYTES) {
+      tenant.head = await at(whole);
+      return;
+    }
+    tenant.parts ??= new Map();
+    const { parts } = tenant;
+    const here = await writeParts(tenant, parts);
+    const before = [...parts].filter(([name]) => !(name in here));
+    const places = Object.fromEntries(before.map(([name, { sequence }]) => [name, sequence]));
+    tenant.head = await at(encodeRecord({ v: 1, covered, events, state: outsideParts(state), parts: places, here }));
+    for (const [name, part] of Object.entries(here)) parts.set(name, { ...part, sequence: tenant.head });
   };
 
   const write = async (tenant: Tenant) => {
-    const { covered, pending: events, state } = tenant;
-    const whole = tenant.parts === null ? encodeRecord({ v: 1, covered, events, state }) : null;
-    const payload =
-      whole !== null && whole.length <= WHOLE_BYTES
-        ? whole
-        : encodeRecord({ v: 1, covered, events, state: outsideParts(state), parts: await writeParts(tenant) });
-    tenant.head = await inTraceOf('record signals', tenant.trace, (trace) =>
-      append(tenant, payload, String(covered), trace),
-    );
+    const { covered } = tenant;
+    await appendState(tenant);
     tenant.recorded = covered;
     tenant.pending = [];
     tenant.pendingBytes = 0;
