@@ -9,8 +9,9 @@ import { eventually, freePort, startNats, startPostgres, type TestNats, type Tes
 export const repositoryRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 export const serviceNames = ['ingest', 'classifier', 'projection'] as const;
-/** Second replicas, which run only where they are started. */
-export type ServiceName = (typeof serviceNames)[number] | 'ingest-2' | 'classifier-2' | 'projection-2';
+/** Second replicas and the executor, which run only where they are started. */
+const others = ['ingest-2', 'classifier-2', 'projection-2', 'executor'] as const;
+export type ServiceName = (typeof serviceNames)[number] | (typeof others)[number];
 
 /** The real services as processes of their own, on a real log and a real store that belong to this test alone. */
 export interface Services {
@@ -43,8 +44,8 @@ const OUTPUT_CHARACTERS = 20_000;
 
 export async function startServices(
   environment: Readonly<Record<string, string>> = {},
-  /** Servers that may be killed. */
-  { own = false } = {},
+  /** Servers that may be killed; which services run from the start. */
+  { own = false, services = serviceNames as readonly ServiceName[] } = {},
 ): Promise<Services> {
   const folder = await mkdtemp(join(tmpdir(), 'headway-services-'));
   const token = randomBytes(32).toString('base64url');
@@ -64,12 +65,12 @@ export async function startServices(
     'packages/platform/eventlog/src/provision.ts',
     'packages/platform/readmodel/src/migrate.ts',
     'packages/platform/claims/src/migrate.ts',
+    'services/executor/src/journal/migrate.ts',
   ])
     await runJob(job, shared);
 
   const ports = new Map<ServiceName, number>();
-  for (const name of [...serviceNames, 'ingest-2', 'classifier-2', 'projection-2'] as const)
-    ports.set(name, await freePort());
+  for (const name of [...serviceNames, ...others]) ports.set(name, await freePort());
   const running = new Map<ServiceName, Running>();
   const url = (name: ServiceName) => `http://127.0.0.1:${ports.get(name)}`;
 
@@ -113,9 +114,9 @@ export async function startServices(
   };
 
   try {
-    await Promise.all(serviceNames.map(start));
+    await Promise.all(services.map(start));
   } catch (error) {
-    await Promise.all(serviceNames.map((name) => end(name, 'SIGKILL')));
+    await Promise.all(services.map((name) => end(name, 'SIGKILL')));
     await Promise.all([nats.stop(), postgres.stop()]);
     throw error;
   }
