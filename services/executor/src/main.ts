@@ -5,8 +5,10 @@ import { connectPostgresClaims } from '@headway/claims';
 import { STREAMS } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
 import { pause, runService } from '@headway/runtime';
+import { createFileAdapter } from './adapters/file.ts';
 import { createHttpAdapter } from './adapters/http.ts';
 import { createPostgresRowAdapter } from './adapters/postgres-row.ts';
+import { createWebhookAdapter } from './adapters/webhook.ts';
 import { config } from './config.ts';
 import { createExecutor } from './executor.ts';
 import { readFailpoints } from './failpoints.ts';
@@ -27,7 +29,12 @@ runService({
     scope.onClose('claims', () => claims.close());
     const journal = connectPostgresJournal({ url });
     scope.onClose('journal', () => journal.close());
-    const adapters = [createHttpAdapter(targets.http), createPostgresRowAdapter(targets.postgres)];
+    const adapters = [
+      createHttpAdapter(targets.http),
+      createPostgresRowAdapter(targets.postgres),
+      createFileAdapter(targets.file),
+      createWebhookAdapter(targets.webhook),
+    ];
     for (const adapter of adapters) scope.onClose(`adapter ${adapter.kind}`, () => adapter.close());
     const { app, ended } = createExecutor({
       journal,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { isAbsolute } from 'node:path';
 import { ConfigError } from '@headway/runtime';
 import { z } from 'zod';
 
@@ -65,7 +66,44 @@ const postgresTargets = z.strictObject({
 });
 export type PostgresTargets = z.output<typeof postgresTargets>;
 
+const webhookTargets = z.strictObject({
+  hooks: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(/^[a-z0-9-]{1,64}$/),
+        url: z.string().refine((text) => {
+          const url = URL.parse(text);
+          return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password + url.hash === '';
+        }, 'has to be an http(s) address without user, password and fragment'),
+        /** What deliveries are signed with: `whsec_` and 24 to 64 bytes in base64. */
+        secret: z.string().regex(/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/, 'has to be whsec_ and 24 to 64 bytes in base64'),
+        privateAddresses: z.array(range).max(100).default([]),
+      }),
+    )
+    .max(1_000)
+    .default([]),
+  timeoutMs: z.number().int().min(100).max(300_000).default(15_000),
+});
+export type WebhookTargets = z.output<typeof webhookTargets>;
+
+const fileTargets = z.strictObject({
+  roots: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(/^[a-z0-9-]{1,64}$/),
+        /** An absolute folder that nobody but Headway writes to; files are never written outside it. */
+        folder: z.string().refine((path) => isAbsolute(path) && path !== '/', 'has to be an absolute folder, not /'),
+      }),
+    )
+    .max(100)
+    .default([]),
+  timeoutMs: z.number().int().min(100).max(300_000).default(10_000),
+});
+export type FileTargets = z.output<typeof fileTargets>;
+
 const targetsSchema = z.strictObject({
+  webhook: webhookTargets.default(() => webhookTargets.parse({})),
+  file: fileTargets.default(() => fileTargets.parse({})),
   postgres: postgresTargets.default(() => postgresTargets.parse({})),
   http: httpTargets.default(() => httpTargets.parse({})),
 });
