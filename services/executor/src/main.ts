@@ -6,6 +6,7 @@ import { STREAMS } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
 import { pause, runService } from '@headway/runtime';
 import { createFileAdapter } from './adapters/file.ts';
+import { createGitRefAdapter } from './adapters/git-ref.ts';
 import { createHttpAdapter } from './adapters/http.ts';
 import { createPostgresRowAdapter } from './adapters/postgres-row.ts';
 import { createWebhookAdapter } from './adapters/webhook.ts';
@@ -33,6 +34,7 @@ runService({
       createHttpAdapter(targets.http),
       createPostgresRowAdapter(targets.postgres),
       createFileAdapter(targets.file),
+      createGitRefAdapter(targets.git),
       createWebhookAdapter(targets.webhook),
     ];
     for (const adapter of adapters) scope.onClose(`adapter ${adapter.kind}`, () => adapter.close());

@@ -101,7 +101,31 @@ const fileTargets = z.strictObject({
 });
 export type FileTargets = z.output<typeof fileTargets>;
 
+const gitTargets = z.strictObject({
+  repositories: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(/^[a-z0-9-]{1,64}$/),
+        /** Where refs are moved. Its host is the operator's choice: git's own dialling is not limited to public addresses. */
+        remote: z.string().regex(/^(https?|git|file):\/\/[^\s@]+$/, 'has to be an address without a user'),
+        /** The folder of a bare repository that holds the objects to be pushed. */
+        source: z.string().refine(isAbsolute, 'has to be an absolute folder'),
+        /** Sent with each request to an http(s) remote: `authorization: Basic ...`. */
+        header: z
+          .string()
+          .regex(/^[a-z0-9-]{1,64}: [\x20-\x7e]{1,8192}$/)
+          .optional(),
+      }),
+    )
+    .max(1_000)
+    .default([]),
+  timeoutMs: z.number().int().min(100).max(300_000).default(60_000),
+  processingSeconds: z.number().int().min(0).max(86_400).default(60),
+});
+export type GitTargets = z.output<typeof gitTargets>;
+
 const targetsSchema = z.strictObject({
+  git: gitTargets.default(() => gitTargets.parse({})),
   webhook: webhookTargets.default(() => webhookTargets.parse({})),
   file: fileTargets.default(() => fileTargets.parse({})),
   postgres: postgresTargets.default(() => postgresTargets.parse({})),
