@@ -8,6 +8,7 @@ import { pause, runService } from '@headway/runtime';
 import { createFileAdapter } from './adapters/file.ts';
 import { createGitRefAdapter } from './adapters/git-ref.ts';
 import { createHttpAdapter } from './adapters/http.ts';
+import { createNatsPublishAdapter } from './adapters/nats-publish.ts';
 import { createPostgresRowAdapter } from './adapters/postgres-row.ts';
 import { createWebhookAdapter } from './adapters/webhook.ts';
 import { config } from './config.ts';
@@ -33,6 +34,7 @@ runService({
     const adapters = [
       createHttpAdapter(targets.http),
       createPostgresRowAdapter(targets.postgres),
+      createNatsPublishAdapter(targets.nats),
       createFileAdapter(targets.file),
       createGitRefAdapter(targets.git),
       createWebhookAdapter(targets.webhook),

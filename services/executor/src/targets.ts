@@ -124,7 +124,32 @@ const gitTargets = z.strictObject({
 });
 export type GitTargets = z.output<typeof gitTargets>;
 
+const natsTargets = z.strictObject({
+  buses: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(/^[a-z0-9-]{1,64}$/),
+        /** With user and password where there are any; never Headway's own bus. */
+        url: z.string().refine((text) => URL.parse(text)?.protocol === 'nats:', 'has to begin with nats://'),
+        stream: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/),
+        /** What subjects begin with: `orders` allows `orders.new`. */
+        subjects: z
+          .array(z.string().regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/))
+          .min(1)
+          .max(100),
+      }),
+    )
+    .max(100)
+    .default([]),
+  timeoutMs: z.number().int().min(100).max(300_000).default(10_000),
+  /** How long each stream remembers message ids at least; asked of the server before each publish. */
+  duplicateWindowSeconds: z.number().int().min(1).max(31_536_000).default(120),
+  processingSeconds: z.number().int().min(0).max(86_400).default(10),
+});
+export type NatsTargets = z.output<typeof natsTargets>;
+
 const targetsSchema = z.strictObject({
+  nats: natsTargets.default(() => natsTargets.parse({})),
   git: gitTargets.default(() => gitTargets.parse({})),
   webhook: webhookTargets.default(() => webhookTargets.parse({})),
   file: fileTargets.default(() => fileTargets.parse({})),
