@@ -1,7 +1,5 @@
 import { type AddressInfo, createServer, connect as dial } from 'node:net';
-import { freePort, startNats } from '@headway/testkit';
-import { jetstreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
+import { freePort, openForeignStreams, startNats } from '@headway/testkit';
 import { describe, expect, it } from 'vitest';
 import { createNatsPublishAdapter } from '../../src/adapters/nats-publish.ts';
 import { describeAdapter } from './conformance.ts';
@@ -11,13 +9,9 @@ const WINDOW_SECONDS = 60;
 /** A bus of its own with one stream, and a proxy before it that swallows messages or their answers. */
 async function startBus() {
   const nats = await startNats({ own: true });
-  const admin = await connect({ servers: nats.url });
-  const manager = await jetstreamManager(admin);
-  for (const [name, subject] of [
-    ['NOTES', 'notes.>'],
-    ['OTHER', 'other.>'],
-  ] as const)
-    await manager.streams.add({ name, subjects: [subject], duplicate_window: WINDOW_SECONDS * 1e9 });
+  const streams = await openForeignStreams(nats.url);
+  await streams.add('NOTES', 'notes.>', WINDOW_SECONDS);
+  await streams.add('OTHER', 'other.>', WINDOW_SECONDS);
   const fault: { swallow: 'nothing' | 'messages' | 'answers' } = { swallow: 'nothing' };
   const { hostname, port } = new URL(nats.url);
   const proxy = createServer((client) => {
@@ -41,12 +35,9 @@ async function startBus() {
   return {
     fault,
     listed: { name: 'main', url, stream: 'NOTES', subjects: ['notes', 'other'] },
-    stored: async (subject: string) => {
-      const info = await manager.streams.info('NOTES', { subjects_filter: subject });
-      return info.state.subjects?.[subject] ?? 0;
-    },
+    stored: (subject: string) => streams.stored('NOTES', subject),
     stop: async () => {
-      await admin.close();
+      await streams.close();
       await new Promise<void>((resolve) => proxy.close(() => resolve()));
       await nats.stop();
     },
