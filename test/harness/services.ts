@@ -9,8 +9,9 @@ import { eventually, freePort, startNats, startPostgres, type TestNats, type Tes
 export const repositoryRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 export const serviceNames = ['ingest', 'classifier', 'projection'] as const;
-/** Second replicas, which run only where they are started. */
-export type ServiceName = (typeof serviceNames)[number] | 'ingest-2' | 'classifier-2' | 'projection-2';
+/** Second replicas and the executor, which run only where they are started. */
+const others = ['ingest-2', 'classifier-2', 'projection-2', 'executor'] as const;
+export type ServiceName = (typeof serviceNames)[number] | (typeof others)[number];
 
 /** The real services as processes of their own, on a real log and a real store that belong to this test alone. */
 export interface Services {
@@ -75,12 +76,12 @@ export async function startServices(
     'packages/platform/eventlog/src/provision.ts',
     'packages/platform/readmodel/src/migrate.ts',
     'packages/platform/claims/src/migrate.ts',
+    'services/executor/src/journal/migrate.ts',
   ])
     await runJob(job, shared);
 
   const ports = new Map<ServiceName, number>();
-  for (const name of [...serviceNames, 'ingest-2', 'classifier-2', 'projection-2'] as const)
-    ports.set(name, await freePort());
+  for (const name of [...serviceNames, ...others]) ports.set(name, await freePort());
   const running = new Map<ServiceName, Running>();
   const url = (name: ServiceName) => `http://127.0.0.1:${ports.get(name)}`;
 
