@@ -254,8 +254,12 @@ describe('a bus that lost its tail', () => {
     for (let n = 1; n <= 5; n += 1) await report(`e${n}`);
     await record(5);
     const copy = await copyOfData();
-    for (let n = 6; n <= 8; n += 1) await report(`e${n}`);
-    await record(8);
+    for (let n = 6; n <= 9; n += 1) await report(`e${n}`);
+    await bus.log.append({
+      subject: subjects.policy('u'),
+      payload: encodeRecord({ v: 1, events: [policySet(1)] }),
+    });
+    await record(10);
     await archive('EVIDENCE');
     await archive('RECORD');
     const before = bare(await everything('EVIDENCE'));
@@ -265,6 +269,12 @@ describe('a bus that lost its tail', () => {
     // A writer that knows nothing of what was lost.
     await report('n1');
     await report('e7');
+    // Nobody else has changed this tenant's policies since; the other one's were.
+    for (const tenant of ['t', 'u'])
+      await bus.log.append({
+        subject: subjects.policy(tenant),
+        payload: encodeRecord({ v: 1, events: [policySet(tenant === 't' ? 1 : 2)] }),
+      });
     await record(7, 'W-2');
     expect(await level()).toContain('lost its tail');
     expect(await found()).toEqual(['RECORD occupied', 'EVIDENCE occupied']);
@@ -272,16 +282,19 @@ describe('a bus that lost its tail', () => {
     const [recordStream, evidence] = await restoreBus(parts());
     expect(recordStream).toMatchObject({ published: 2, kept: { derived: 1, appended: 0 } });
     expect(evidence).toMatchObject({
-      published: 8,
-      kept: { appended: 1, known: 1, derived: 0, 'set-aside': 0 },
+      published: 10,
+      kept: { appended: 2, known: 1, derived: 0, 'set-aside': 1 },
       generation: { before: 1, after: 2 },
     });
     const after = await everything('EVIDENCE');
-    expect(bare(after).slice(0, 8)).toEqual(before);
-    expect(after.slice(8).map(({ messageId, generation }) => [messageId, generation])).toEqual([['m-n1', 2]]);
-    expect(await model.writer.place(ARCHIVE_READER, 'EVIDENCE')).toMatchObject({ generation: 2, sequence: 8 });
-    expect(await model.bus.generationEnd('EVIDENCE', 1)).toBe(8);
-    expect([await fate(1, 8), await fate(1, 9), await fate(2, 9)]).toEqual(['kept', 'lost', 'current']);
+    expect(bare(after).slice(0, 10)).toEqual(before);
+    expect(after.slice(10).map(({ messageId, subject, generation }) => [messageId ?? subject, generation])).toEqual([
+      ['m-n1', 2],
+      [subjects.policy('t'), 2],
+    ]);
+    expect(await model.writer.place(ARCHIVE_READER, 'EVIDENCE')).toMatchObject({ generation: 2, sequence: 10 });
+    expect(await model.bus.generationEnd('EVIDENCE', 1)).toBe(10);
+    expect([await fate(1, 10), await fate(1, 11), await fate(2, 11)]).toEqual(['kept', 'lost', 'current']);
     expect(await level()).toBeNull();
     await archive('EVIDENCE');
     expect(await found()).toEqual(['RECORD level', 'EVIDENCE level']);

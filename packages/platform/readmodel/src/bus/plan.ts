@@ -69,19 +69,36 @@ export async function planStream(parts: PlanParts, end: ArchivedEnd): Promise<St
   return { ...base, found, agreed, toPublish: Math.max(0, toPublish), newcomers: 0, generation };
 }
 
-/** Binary search: where stream and archive differ at a sequence they differ at every later one. */
+/** Messages before the place where they seem to part that are compared one by one. */
+const COMPARED = 10_000;
+const AT_ONCE = 64;
+
+/**
+ * The last sequence up to which stream and archive hold the same. Searched by halves, and then one by one a good way back:
+ * where somebody wrote to a stream that had lost its tail, a report that was sent again may stand where it stood before, after
+ * one that is new.
+ */
 async function agreedUpTo({ bus, records }: PlanParts, end: ArchivedEnd, now: StreamDescription): Promise<number> {
-  let low = Math.max(0, now.firstSequence - 1);
+  const same = async (sequence: number): Promise<boolean> => {
+    const [stored, archived] = await Promise.all([
+      bus.log.at(now.stream, sequence),
+      records.archivedAt(end.stream, sequence),
+    ]);
+    return stored !== null && archived !== null && sameMessage(stored, archived);
+  };
+  const first = Math.max(0, now.firstSequence - 1);
+  let low = first;
   let high = Math.min(now.lastSequence, end.sequence);
   if (low >= high) return high;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    const [stored, archived] = await Promise.all([
-      bus.log.at(now.stream, middle),
-      records.archivedAt(end.stream, middle),
-    ]);
-    if (stored !== null && archived !== null && sameMessage(stored, archived)) low = middle;
+    if (await same(middle)) low = middle;
     else high = middle - 1;
+  }
+  for (let next = Math.max(first, low - COMPARED) + 1; next <= low; next += AT_ONCE) {
+    const sequences = Array.from({ length: Math.min(AT_ONCE, low - next + 1) }, (_, index) => next + index);
+    const differs = (await Promise.all(sequences.map(same))).indexOf(false);
+    if (differs !== -1) return next + differs - 1;
   }
   return low;
 }

@@ -7,6 +7,7 @@ import {
   type ReaderPosition,
   STREAMS,
   type StreamName,
+  type SubjectMeaning,
   subjects,
   type TrajectoryRecord,
 } from '@headway/contracts';
@@ -243,12 +244,24 @@ interface Placed {
   readonly at: number | null;
 }
 
+/** Whoever writes these writes them anew from what stands. */
+const DERIVED: ReadonlySet<SubjectMeaning['kind']> = new Set([
+  'tick',
+  'trajectory',
+  'signals',
+  'dead-letter',
+  'position',
+  'gap',
+]);
+
 async function placeOne(parts: RestoreParts, stream: StreamName, message: KeptMessage): Promise<Placed> {
   const meaning = parseSubject(message.subject);
-  if (meaning !== null && meaning.kind !== 'evidence') return { fate: 'derived', at: null };
-  if (meaning === null && (await parts.records.movedAfter(stream, message.subject, message.agreed)))
+  if (meaning !== null && DERIVED.has(meaning.kind)) return { fate: 'derived', at: null };
+  // An act is a fact of its own; what has versions or steps is not to follow others than its writer knew.
+  const alone = meaning?.kind === 'evidence' || meaning?.kind === 'act';
+  if (!alone && (await parts.records.movedAfter(stream, message.subject, message.agreed)))
     return { fate: 'set-aside', at: null };
-  const rest = meaning === null ? message : await withoutKnown(parts, meaning.tenant, message);
+  const rest = meaning?.kind === 'evidence' ? await withoutKnown(parts, meaning.tenant, message) : message;
   if (rest === null) return { fate: 'known', at: null };
   const newest = await parts.bus.log.last(stream, message.subject);
   if (newest !== null && sameMessage(newest, rest)) return { fate: 'appended', at: newest.sequence };
