@@ -5,23 +5,42 @@ import { evidence, fact } from './records.ts';
 import { contents, type Rig, startRig } from './rig.ts';
 import { createTraffic } from './traffic.ts';
 
-/** A worker of rebuilds that dies at a statement: before it, or after it and before it hears of it. */
+/**
+ * A worker of rebuilds that dies at a statement: before it, or after it and before it hears of it. Where it `survives` it is
+ * one connection that breaks there.
+ */
 interface Mortal {
   readonly rebuilds: Rebuilds;
   statements(): number;
+  /** Which of its statements were commits, counted from 1. */
+  readonly commits: readonly number[];
   /** Its connections break, as those of a process that was killed. */
   bury(): Promise<void>;
 }
 
-function mortal(url: string, dies: { readonly at: number; readonly after: boolean }): Mortal {
+interface Death {
+  readonly at: number;
+  readonly after: boolean;
+  readonly survives?: boolean;
+}
+
+function mortal(url: string, dies: Death): Mortal {
   const pool = openPool({ url, connections: 6, name: 'mortal' });
   const clients = new Set<{ end(): Promise<void> }>();
+  const commits: number[] = [];
   let statements = 0;
+  const isDead = () => dies.survives !== true && statements >= dies.at;
   const dead = () => Object.assign(new Error('nobody is there'), { code: 'ECONNREFUSED' });
-  const around = async (run: () => Promise<unknown>) => {
+  const around = async (text: string, run: () => Promise<unknown>, breakOff: () => Promise<void>) => {
     statements += 1;
-    if (statements < dies.at) return run();
-    if (statements === dies.at && dies.after) await run();
+    const at = statements;
+    if (text === 'commit') commits.push(at);
+    if (at < dies.at || (at > dies.at && dies.survives === true)) return run();
+    if (at === dies.at && dies.after) await run();
+    if (dies.survives === true) {
+      await breakOff();
+      throw dead();
+    }
     await Promise.all([...clients].map((client) => client.end().catch(() => undefined)));
     throw dead();
   };
@@ -30,17 +49,24 @@ function mortal(url: string, dies: { readonly at: number; readonly after: boolea
       options: {},
       end: () => pool.end(),
       connect: async () => {
-        if (statements >= dies.at) throw dead();
+        if (isDead()) throw dead();
         const client = await pool.connect();
-        clients.add(client as unknown as { end(): Promise<void> });
+        const ending = client as unknown as { end(): Promise<void> };
+        clients.add(ending);
+        let broken = false;
+        const breakOff = async () => {
+          broken = true;
+          await ending.end();
+        };
         return {
-          query: (text: string, values: readonly unknown[]) => around(() => client.query(text, [...values])),
-          release: () => client.release(statements >= dies.at),
+          query: (text: string, values: readonly unknown[]) =>
+            around(text, () => client.query(text, [...values]), breakOff),
+          release: () => client.release(broken || isDead()),
         };
       },
     } as never,
   });
-  return { rebuilds: model.rebuilds, statements: () => statements, bury: () => model.close() };
+  return { rebuilds: model.rebuilds, statements: () => statements, commits, bury: () => model.close() };
 }
 
 const TABLES = [
@@ -97,6 +123,14 @@ export async function killAnywhere(server: TestPostgres, tried: number): Promise
     await whole.bury();
     expect(await shown(rig)).toEqual(before);
     const total = whole.statements();
+    // The answer to each commit is lost once: what stands is not written again.
+    for (const at of whole.commits) {
+      const losing = mortal(rig.url, { at, after: true, survives: true });
+      rebuilds = losing.rebuilds;
+      await run(ended, () => JSON.stringify({ at, commits: losing.commits }));
+      await losing.bury();
+      expect({ at, state: await state(), rows: await shown(rig) }).toEqual({ at, state: 'switched', rows: before });
+    }
     for (let turn = 0; turn < tried; turn += 1) {
       const dies = { at: 2 + Math.floor((turn * (total - 2)) / tried), after: turn % 2 === 1 };
       const dying = mortal(rig.url, dies);

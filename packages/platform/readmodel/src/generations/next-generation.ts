@@ -24,8 +24,13 @@ export async function createNext(tx: Kysely<Database>): Promise<void> {
   }
 }
 
-/** Makes the indexes that can wait until the tables are full. */
+/** Makes the indexes that can wait until the tables are full, all of them or none; those that are there are left. */
 export async function completeNext(tx: Kysely<Database>): Promise<void> {
+  const { rows: made } = await sql`
+    select from pg_index where indrelid = any(${APPENDED.map((table) => `${NEXT_SCHEMA}.${table}`)}::regclass[])`.execute(
+    tx,
+  );
+  if (made.length > 0) return;
   for (const table of APPENDED) await createIndexes(tx, table);
 }
 

@@ -146,6 +146,8 @@ function rebuildOf(connections: Connections, begun: Begun, taken: HeldLock): Reb
   const { db, slow } = connections;
   const { id, total, worker } = begun;
   let locked = taken;
+  /** Messages that are known to be written. */
+  let written = 0;
   /** Whether nobody else is at it: a lock that was lost with its connection is taken again where that is possible. */
   const isLocked = async () => {
     if (!locked.lost.aborted) return true;
@@ -154,15 +156,14 @@ function rebuildOf(connections: Connections, begun: Begun, taken: HeldLock): Reb
     return again !== null;
   };
   /** Runs a step while the rebuild is still this worker's. The row stays locked, so that it is called off before or after. */
-  const step = async (run: (tx: Kysely<Database>) => Promise<void>, on = db): Promise<boolean> => {
+  const step = async (run: (tx: Kysely<Database>, done: number) => Promise<void>, on = db): Promise<boolean> => {
     if (!(await isLocked())) return false;
     return on.transaction().execute(async (tx) => {
-      const { rows } = await sql`
-        select from headway.rebuilds where id = ${id} and state = 'running' and worker = ${worker} for update`.execute(
-        tx,
-      );
-      if (rows.length === 0) return false;
-      await run(tx);
+      const { rows } = await sql<{ done: number }>`
+        select done from headway.rebuilds
+        where id = ${id} and state = 'running' and worker = ${worker} for update`.execute(tx);
+      if (rows[0] === undefined) return false;
+      await run(tx, rows[0].done);
       return true;
     });
   };
@@ -177,12 +178,23 @@ function rebuildOf(connections: Connections, begun: Begun, taken: HeldLock): Reb
     page: (stream, after, limit) => readArchivePage(db, stream, after, limit),
     findIdentities: (keys) => findIdentities(db, keys),
     identitiesAt: (range) => identitiesAt(db, range),
-    write: (done, known, write) =>
-      step(async (tx) => {
+    async write(done, known, write) {
+      const stands = await step(async (tx, standing) => {
+        // Where the answer to a commit was lost it is tried again, and stands already.
+        if (standing === written + done) return;
+        if (standing !== written) throw new Error(`${standing} messages are done, and not ${written}`);
         await write(nextChanges(tx, known));
         await note(tx, done);
-      }),
-    complete: () => step(completeNext, slow),
+      });
+      if (stands) written += done;
+      return stands;
+    },
+    async complete() {
+      // Not with the row locked: whoever calls the rebuild off would wait for the indexes, and all writers for them.
+      if (!(await step(async () => {}))) return false;
+      await slow.transaction().execute(completeNext);
+      return step(async () => {});
+    },
     switch: (finish) =>
       step(async (tx) => {
         await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`.execute(tx);
