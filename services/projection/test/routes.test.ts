@@ -271,7 +271,7 @@ describe('the stream', () => {
     const all = await listen(app, {}, '?since=0');
     const { data } = await eventually(() => all.events.find(({ event }) => event === 'signal'), { what: 'the signal' });
     await all.end();
-    const of = await listen(app, {}, `?since=0&kind=${data.kind}`);
+    const of = await listen(app, {}, `?since=0&kind=${String(data.kind)}`);
     const others = await listen(app, {}, '?since=0&kind=awaiting-wake');
     await eventually(() => of.events.length > 0, { what: 'the signal of that kind' });
     expect(of.events.map(({ event, data }) => [event, data.signal])).toEqual([['signal', 's-1']]);
