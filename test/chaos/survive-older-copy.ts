@@ -70,8 +70,8 @@ export function describeOlderCopy(size: { readonly works: number; readonly round
     let restored: RestoredStream[] = [];
     for (const [number, round] of plan.rounds.entries()) {
       if (number === loseAt - 1) {
-        await eventually(() => api.works(position), { within: 60_000, what: 'an archive that is ahead of the copy' });
-        // What is acknowledged from here on is not archived when the older copy comes up.
+        // So the archive has what the copy lacks, and what is acknowledged from here on is in neither.
+        await eventually(() => api.works(position), { within: 60_000, what: 'the archive being ahead of the copy' });
         await services.kill('projection');
       }
       const posts = chunksOf(round, BATCH).map(async (batch) => {
@@ -106,6 +106,7 @@ export function describeOlderCopy(size: { readonly works: number; readonly round
     }
     const tail = restored.filter(({ found }) => found === 'tail').map(({ stream }) => stream);
     expect(tail.toSorted()).toEqual(['EVIDENCE', 'RECORD']);
+    for (const { published } of restored) expect(published).toBeGreaterThan(0);
     await eventually(() => api.works(position), { within: 180_000, what: 'the view of the last event' });
     const signals = await eventually(() => api.signals(position), { within: 60_000, what: 'the signals' });
     const outcome = await outcomeOf({ model, api, plan, acknowledged });

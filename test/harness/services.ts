@@ -9,8 +9,9 @@ import { eventually, freePort, startNats, startPostgres, type TestNats, type Tes
 export const repositoryRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 export const serviceNames = ['ingest', 'classifier', 'projection'] as const;
-/** Second replicas, which run only where they are started. */
-export type ServiceName = (typeof serviceNames)[number] | 'ingest-2' | 'classifier-2' | 'projection-2';
+/** Second replicas and the executor, which run only where they are started. */
+const others = ['ingest-2', 'classifier-2', 'projection-2', 'executor'] as const;
+export type ServiceName = (typeof serviceNames)[number] | (typeof others)[number];
 
 /** The real services as processes of their own, on a real log and a real store that belong to this test alone. */
 export interface Services {
@@ -21,7 +22,7 @@ export interface Services {
   /** The operator token: any tenant through the header `Headway-Tenant`. */
   readonly token: string;
   url(service: ServiceName): string;
-  /** The process that runs it; throws where it does not run. */
+  /** Of the running process; throws where it does not run. */
   pid(service: ServiceName): number;
   /** SIGKILL. */
   kill(service: ServiceName): Promise<void>;
@@ -43,26 +44,24 @@ const READY_MILLISECONDS = 60_000;
 /** What a service printed, for the message of a failing test. */
 const OUTPUT_CHARACTERS = 20_000;
 
-export interface StartOptions {
-  /** Servers that may be killed. */
-  readonly own?: boolean;
-  /** When the log's server writes to the disk; asks for servers of this test's own. */
-  readonly sync?: 'always' | 'interval';
-  /** The services to start with; all unless told. */
-  readonly only?: readonly (typeof serviceNames)[number][];
-}
-
 export async function startServices(
   environment: Readonly<Record<string, string>> = {},
-  { own = false, sync, only = serviceNames }: StartOptions = {},
+  {
+    own = false,
+    sync = 'always',
+    started = serviceNames,
+  }: {
+    /** Servers that may be killed. */
+    readonly own?: boolean;
+    readonly sync?: 'always' | 'interval';
+    /** The services that run from the beginning. */
+    readonly started?: readonly ServiceName[];
+  } = {},
 ): Promise<Services> {
   const folder = await mkdtemp(join(tmpdir(), 'headway-services-'));
   const token = randomBytes(32).toString('base64url');
   await writeFile(join(folder, 'operator-token'), token, { mode: 0o600 });
-  const [nats, postgres] = await Promise.all([
-    startNats(sync === undefined ? { own } : { own: true, sync }),
-    startPostgres({ own }),
-  ]);
+  const [nats, postgres] = await Promise.all([startNats({ own, sync }), startPostgres({ own })]);
   const shared = {
     ...process.env,
     HEADWAY_NATS_URL: nats.url,
@@ -77,12 +76,12 @@ export async function startServices(
     'packages/platform/eventlog/src/provision.ts',
     'packages/platform/readmodel/src/migrate.ts',
     'packages/platform/claims/src/migrate.ts',
+    'services/executor/src/journal/migrate.ts',
   ])
     await runJob(job, shared);
 
   const ports = new Map<ServiceName, number>();
-  for (const name of [...serviceNames, 'ingest-2', 'classifier-2', 'projection-2'] as const)
-    ports.set(name, await freePort());
+  for (const name of [...serviceNames, ...others]) ports.set(name, await freePort());
   const running = new Map<ServiceName, Running>();
   const url = (name: ServiceName) => `http://127.0.0.1:${ports.get(name)}`;
 
@@ -126,9 +125,9 @@ export async function startServices(
   };
 
   try {
-    await Promise.all(only.map(start));
+    await Promise.all(started.map(start));
   } catch (error) {
-    await Promise.all(serviceNames.map((name) => end(name, 'SIGKILL')));
+    await Promise.all(started.map((name) => end(name, 'SIGKILL')));
     await Promise.all([nats.stop(), postgres.stop()]);
     throw error;
   }
@@ -139,7 +138,7 @@ export async function startServices(
     postgresUrl: postgres.url,
     token,
     url,
-    pid: (name) => {
+    pid(name) {
       const pid = running.get(name)?.child.pid;
       if (pid === undefined) throw new Error(`${name} does not run`);
       return pid;

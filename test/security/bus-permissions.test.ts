@@ -10,7 +10,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
  * are written out here once more, so that a slip in the declaration shows.
  */
 const MAY_PUBLISH: Readonly<Record<string, readonly string[]>> = {
-  'evidence.0.default.W-1': ['ingest', 'executor'],
+  'evidence.0.default.W-1': ['ingest'],
+  'evidence.0.default.W-1.claimed': ['ingest', 'executor'],
+  'evidence.0.default.W-1.other': ['ingest'],
   'evidence.policy.default': ['ingest'],
   'evidence.gap': ['ingest'],
   'evidence.0.tick': ['ingest'],

@@ -45,8 +45,8 @@ export const SERVICE_USERS: readonly BusUser[] = [
   },
   {
     name: 'executor',
-    // Beside effects: that a stale claim was refused, and, as evidence of the one work, that it was claimed.
-    publishes: ['effect.>', 'act.>', 'evidence.*.*.*'],
+    // Beside effects: that a stale claim was refused, and, as evidence of a work, that it was claimed: readers take nothing else from there.
+    publishes: ['effect.>', 'act.>', 'evidence.*.*.*.claimed'],
     looksInto: ['EVIDENCE', 'EFFECTS', 'ACTS'],
     reads: ['EFFECTS'],
     durables: [],

@@ -5,7 +5,7 @@ import { handled, type Logger, readLoop } from '@headway/runtime';
 /** The messages that operators have dropped, by the ids of their dead letters. */
 export type Dropped = ReadonlySet<string>;
 
-/** What operators have said about dead letters of the classifier. */
+/** What operators have said about dead letters of this service. */
 export interface Acts {
   readonly dropped: Dropped;
   /** The sequence of ACTS up to which all is known. */
@@ -64,12 +64,13 @@ export function followActs(parts: {
   return { dropped, knownUpTo: () => upTo, known: known.promise, next: () => changed.promise, ended: follow() };
 }
 
-/** The retry or drop of a dead letter of the classifier; `null` for every other act, and for what cannot be read. */
+/** The retry or drop of a dead letter of this service; `null` for every other act, and for what cannot be read. */
 function readAct({ payload }: LogMessage): { readonly letter: string; readonly dropped: boolean } | null {
   try {
     const [act] = (JSON.parse(Buffer.from(payload).toString('utf8')) as ActCommit).events;
     if (act.type !== 'headway.dead-letter.retried' && act.type !== 'headway.dead-letter.dropped') return null;
-    if (parseLetterId(act.data.letter)?.reader !== 'classifier') return null;
+    const reader = parseLetterId(act.data.letter)?.reader;
+    if (reader === undefined || reader === 'projection') return null;
     return { letter: act.data.letter, dropped: act.type === 'headway.dead-letter.dropped' };
   } catch {
     return null;

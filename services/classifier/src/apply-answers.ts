@@ -4,14 +4,22 @@ import { acknowledgementsOf, judgeEvidence } from '@headway/trajectory';
 import type { Policies } from './policies.ts';
 import type { Works } from './works.ts';
 
-/** How long a work stands still for the signaller's judgment of a reply before the reader gives up and starts anew. */
+/**
+ * How long all works stand still for the signaller's judgment of a reply of one; then that one waits alone, and so does
+ * every further one of its tenant at once, until the signaller has judged again.
+ */
 export const JUDGMENT_SECONDS = 30;
+
+/** The signals of a tenant stand still, so that a reply is not judged. */
+export class Unjudged extends Error {
+  override readonly name = 'Unjudged';
+}
 
 /** What is known of the signaller's judgments: up to which trajectory record each tenant's signals go. */
 export interface Answers {
   /**
-   * Settles when the signals read so far cover a sequence of RECORD; fails after {@link JUDGMENT_SECONDS}, and at once
-   * when the readers are to end: the signaller may end with them.
+   * Settles when the signals read so far cover a sequence of RECORD; fails with {@link Unjudged} after
+   * {@link JUDGMENT_SECONDS}, and at once when the readers are to end: the signaller may end with them.
    */
   judged(tenant: string, sequence: number): Promise<void>;
   /** Tells what the newest signals of each tenant cover, of those that `apply` will not be given any more. */
@@ -25,11 +33,18 @@ export interface AnsweringParts {
   readonly owns: (partition: number) => boolean;
   readonly policies: Policies;
   readonly signal: AbortSignal;
+  /** Called when signals that works had given up waiting for have come after all: they are to be read again. */
+  readonly onLate: () => void;
+  /** {@link JUDGMENT_SECONDS} unless told. */
+  readonly judgmentSeconds?: number;
 }
 
 export function createAnswers(parts: AnsweringParts): Answers {
   const covered = new Map<string, number>();
   const waiting = new Set<() => void>();
+  /** What each tenant's signals have to cover before the works that were given up are read again. */
+  const late = new Map<string, number>();
+  const { judgmentSeconds = JUDGMENT_SECONDS } = parts;
 
   const applyOne = async (tenant: string, message: LogMessage, record: SignalsRecord) => {
     for (const [name, facts] of byWork(acknowledgementsOf(record.events))) {
@@ -63,18 +78,21 @@ export function createAnswers(parts: AnsweringParts): Answers {
           waiting.delete(look);
           parts.signal.removeEventListener('abort', end);
         };
-        const fail = (reason: string) => {
+        const fail = (reason: Error) => {
           done();
-          reject(new Error(reason));
+          reject(reason);
         };
         const look = () => {
           if ((covered.get(tenant) ?? 0) < sequence) return;
           done();
           resolve();
         };
-        const end = () => fail('the readers end');
-        const late = `the signaller of tenant ${tenant} did not judge a reply in ${JUDGMENT_SECONDS} seconds`;
-        const timer = setTimeout(() => fail(late), JUDGMENT_SECONDS * 1_000);
+        const end = () => fail(new Error('the readers end'));
+        const giveUp = () => {
+          late.set(tenant, Math.max(sequence, late.get(tenant) ?? 0));
+          fail(new Unjudged(`the signaller of tenant ${tenant} did not judge a reply in ${judgmentSeconds} seconds`));
+        };
+        const timer = setTimeout(giveUp, late.has(tenant) ? 0 : judgmentSeconds * 1_000);
         parts.signal.addEventListener('abort', end);
         waiting.add(look);
         if (parts.signal.aborted) end();
@@ -88,6 +106,7 @@ export function createAnswers(parts: AnsweringParts): Answers {
       }
       await parts.works.record();
       for (const look of [...waiting]) look();
+      if ([...late].some(([tenant, sequence]) => (covered.get(tenant) ?? 0) >= sequence)) parts.onLate();
     },
   };
 }

@@ -1,8 +1,8 @@
-import { type EvidenceCommit, parseSubject, type TickCommit } from '@headway/contracts';
+import { type EvidenceCommit, mayStandUnder, parseSubject, type TickCommit } from '@headway/contracts';
 import type { LogMessage } from '@headway/eventlog';
 import { type Fact, judgeEvidence } from '@headway/trajectory';
-import type { Answers } from './apply-answers.ts';
-import { type Poisoned, Unfoldable } from './poisoned.ts';
+import { type Answers, Unjudged } from './apply-answers.ts';
+import { certainly, type Poisoned, Unfoldable } from './poisoned.ts';
 import type { Policies } from './policies.ts';
 import { inTraceOf } from './tracing.ts';
 import type { Turn } from './turn.ts';
@@ -54,17 +54,9 @@ async function unlessPoisoned(
   try {
     await step();
   } catch (error) {
-    if (!(error instanceof Unfoldable)) throw error;
-    await poisoned.add(work, message, error);
-  }
-}
-
-/** Runs what depends on the message alone: if it throws, it always will. */
-function certainly<Value>(step: () => Value): Value {
-  try {
-    return step();
-  } catch (cause) {
-    throw new Unfoldable(cause instanceof Error ? cause.message : String(cause), { cause });
+    if (error instanceof Unjudged) poisoned.letWait(work, message);
+    else if (error instanceof Unfoldable) await poisoned.add(work, message, error);
+    else throw error;
   }
 }
 
@@ -84,11 +76,12 @@ async function foldCommit(parts: AssessingParts, work: Work, message: LogMessage
 }
 
 /** The one boundary where bytes of the log become evidence to fold. */
-export function readCommit({ payload }: LogMessage): EvidenceCommit['events'] {
+export function readCommit({ subject, payload }: LogMessage): EvidenceCommit['events'] {
   const commit = JSON.parse(Buffer.from(payload).toString('utf8')) as EvidenceCommit;
   if (commit.v !== 1) throw new TypeError(`version ${JSON.stringify(commit.v)} of evidence is not known`);
   if (!Array.isArray(commit.events)) throw new TypeError('`events` is not a list');
-  return commit.events;
+  const meaning = parseSubject(subject);
+  return meaning?.kind === 'evidence' ? commit.events.filter((event) => mayStandUnder(meaning, event)) : commit.events;
 }
 
 async function tickWorks(parts: AssessingParts, partition: number, message: LogMessage): Promise<void> {

@@ -11,7 +11,7 @@ import { loadPolicies } from './policies.ts';
 import { Fenced } from './ports.ts';
 import { createPositions } from './positions.ts';
 import { createProgress } from './progress.ts';
-import { loadSignaller } from './signaller.ts';
+import { loadSignaller, type SignallerParts } from './signaller.ts';
 import { createTurn } from './turn.ts';
 import { loadWorks } from './works.ts';
 
@@ -34,6 +34,12 @@ export interface DutyParts {
   readonly held: Set<string>;
   /** How commits of evidence are read; as this version of the code does unless told. */
   readonly readCommit?: ReadCommit;
+  /** How signals are judged; as this version of the code does unless told. */
+  readonly judgeEvent?: SignallerParts['judgeEvent'];
+  /** Called when the duties are to be taken up anew, from what is recorded. */
+  readonly again: () => void;
+  /** See `JUDGMENT_SECONDS`. */
+  readonly judgmentSeconds?: number;
 }
 
 type Reading = Pick<ReadLoopOptions, 'name' | 'stream' | 'filters' | 'after'>;
@@ -78,9 +84,17 @@ export async function startAssessing(parts: DutyParts, duties: Duties): Promise<
 
   const policies = await loadPolicies(log, logger, parts.signal);
   const works = await loadWorks(log, owns);
-  const answers = createAnswers({ works, owns, policies, signal: parts.signal });
+  const { signal, again: onLate, judgmentSeconds } = parts;
+  const answers = createAnswers({
+    works,
+    owns,
+    policies,
+    signal,
+    onLate,
+    ...(judgmentSeconds === undefined ? {} : { judgmentSeconds }),
+  });
   const turn = createTurn();
-  const poisoned = createPoisoned({ log, logger, acts: parts.acts, works: parts.held });
+  const poisoned = createPoisoned({ reader: 'classifier', log, logger, acts: parts.acts, held: parts.held });
   const evidence = progress('evidence');
   const answeredBefore = startOf('signals');
   for await (const batch of log.newestOfEach(STREAMS.record, subjects.allSignals))
@@ -118,7 +132,10 @@ export async function startAssessing(parts: DutyParts, duties: Duties): Promise<
 export async function startSignalling(parts: DutyParts): Promise<ReadLoop> {
   const positions = createPositions(parts.log, 'signaller');
   const known = await positions.read();
-  const signaller = await loadSignaller(parts.log);
+  await parts.acts.known;
+  const poisoned = createPoisoned({ ...parts, reader: 'signaller', held: new Set() });
+  const { log, judgeEvent } = parts;
+  const signaller = await loadSignaller({ log, poisoned, ...(judgeEvent === undefined ? {} : { judgeEvent }) });
   const turn = createTurn();
   const covering = createProgress({ ...parts, name: 'signaller', intervalMs: PROGRESS_INTERVAL_MS }, (sequence) =>
     positions.write({ RECORD: sequence }),
@@ -128,7 +145,7 @@ export async function startSignalling(parts: DutyParts): Promise<ReadLoop> {
     turn.run(async () => {
       const upTo = judged;
       await signaller.snapshot();
-      await positions.write({ restart: upTo });
+      await positions.write({ restart: poisoned.before(upTo) });
     }),
   );
   return startReading(
@@ -155,6 +172,8 @@ export async function startSignalling(parts: DutyParts): Promise<ReadLoop> {
 export async function startFeed(parts: DutyParts): Promise<ReadLoop> {
   const positions = createPositions(parts.log, 'feed');
   const known = await positions.read();
+  await parts.acts.known;
+  const poisoned = createPoisoned({ ...parts, reader: 'feed', held: new Set() });
   const progress = createProgress({ ...parts, name: 'feed', intervalMs: POSITION_INTERVAL_MS }, (sequence) =>
     positions.write({ RECORD: sequence }),
   );
@@ -166,7 +185,7 @@ export async function startFeed(parts: DutyParts): Promise<ReadLoop> {
       filters: [subjects.allTrajectories, subjects.allSignals],
       after: known.RECORD ?? 0,
     },
-    (batch) => announce(parts.log, batch.messages),
-    progress.note,
+    (batch) => announce(parts.log, batch.messages, poisoned),
+    (sequence) => progress.note(poisoned.before(sequence)),
   );
 }

@@ -9,8 +9,9 @@ import {
 } from '@headway/contracts';
 import type { LogMessage } from '@headway/eventlog';
 import { LogUnavailable } from '@headway/eventlog';
+import { type Aggregate, certainly, type Poisoned, Unfoldable } from './poisoned.ts';
 import type { TrajectoryLog } from './ports.ts';
-import { type Headers, inTraceOf } from './tracing.ts';
+import { inTraceOf } from './tracing.ts';
 import { allWritten } from './works.ts';
 
 /** Digits of a signature that stand in a subject and are shown to people. */
@@ -43,28 +44,53 @@ export function announcementsOf(message: LogMessage): readonly Announcement[] {
   return [];
 }
 
-/** What is announced of one work keeps its order: the log may reorder what is under way at once. */
-export async function announce(log: TrajectoryLog, messages: readonly LogMessage[]): Promise<void> {
-  const byWork = new Map<string, Traced[]>();
+/**
+ * What is announced of one work keeps its order: the log may reorder what is under way at once. A message that cannot be
+ * announced stops the work it tells of, or the signals of its tenant, and nobody else.
+ */
+export async function announce(log: TrajectoryLog, messages: readonly LogMessage[], poisoned: Poisoned): Promise<void> {
+  const byWork = new Map<string, Due[]>();
   for (const message of messages) {
-    for (const announcement of announcementsOf(message)) {
-      const traced = { ...announcement, trace: message.headers };
-      const before = byWork.get(traced.about);
-      if (before === undefined) byWork.set(traced.about, [traced]);
-      else before.push(traced);
+    for (const due of await dueOf(message, poisoned)) {
+      const before = byWork.get(due.about);
+      if (before === undefined) byWork.set(due.about, [due]);
+      else before.push(due);
     }
   }
-  await allWritten([...byWork.values()].map((announcements) => inOrder(log, announcements)));
+  await allWritten([...byWork.values()].map((announcements) => inOrder(log, announcements, poisoned)));
 }
 
-type Traced = Announcement & { readonly trace: Headers };
+type Due = Announcement & { readonly message: LogMessage; readonly of: Aggregate };
 
-async function inOrder(log: TrajectoryLog, announcements: readonly Traced[]): Promise<void> {
-  for (const { subject, id, event, trace } of announcements) {
+async function dueOf(message: LogMessage, poisoned: Poisoned): Promise<readonly Due[]> {
+  const meaning = parseSubject(message.subject);
+  if (meaning?.kind !== 'trajectory' && meaning?.kind !== 'signals') return [];
+  const of = { tenant: meaning.tenant, work: meaning.kind === 'trajectory' ? meaning.work : null };
+  if (poisoned.has(of) || poisoned.isDropped(message)) return [];
+  try {
+    return certainly(() => announcementsOf(message)).map((announcement) => ({ ...announcement, message, of }));
+  } catch (error) {
+    if (!(error instanceof Unfoldable)) throw error;
+    await poisoned.add(of, message, error);
+    return [];
+  }
+}
+
+async function inOrder(log: TrajectoryLog, announcements: readonly Due[], poisoned: Poisoned): Promise<void> {
+  for (const { subject, id, event, message, of } of announcements) {
+    if (poisoned.has(of)) continue;
     const payload = Buffer.from(JSON.stringify(event), 'utf8');
-    const answer = await inTraceOf('announce', trace, (headers) =>
+    const answer = await inTraceOf('announce', message.headers, (headers) =>
       log.append({ subject, messageId: id, payload, headers }),
-    );
+    ).catch((error: unknown) => {
+      // A message that the log never takes, whatever it holds: too large, above all.
+      if (!(error instanceof RangeError)) throw error;
+      return new Unfoldable(error.message, { cause: error });
+    });
+    if (answer instanceof Unfoldable) {
+      await poisoned.add(of, message, answer);
+      continue;
+    }
     if (answer.outcome === 'unavailable' || answer.outcome === 'conflict') throw new LogUnavailable(answer.reason);
   }
 }

@@ -5,7 +5,7 @@ import { connectPostgresClaims } from '@headway/claims';
 import { STREAMS } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
 import { createLevel, openReadModel } from '@headway/readmodel';
-import { createHttp, createMetrics, runService } from '@headway/runtime';
+import { createHttp, createMetrics, measureDurability, runService } from '@headway/runtime';
 import { config } from './config.ts';
 import { measureClassifier } from './metrics.ts';
 import { startReplica } from './replica.ts';
@@ -44,6 +44,7 @@ runService({
     scope.onClose('replica', () => replica.ended);
 
     const metrics = createMetrics('classifier');
+    measureDurability(metrics, log);
     measureClassifier(metrics, replica);
     const http = createHttp({
       service: 'classifier',

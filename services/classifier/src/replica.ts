@@ -18,6 +18,8 @@ export interface ReplicaParts {
   readonly signal: AbortSignal;
   readonly renewalSeconds?: number;
   readonly readCommit?: ReadCommit;
+  readonly judgeEvent?: DutyParts['judgeEvent'];
+  readonly judgmentSeconds?: number;
   /** Whether the log is the one that was archived: nothing is written to another one. */
   readonly level?: BusLevel;
 }
@@ -74,12 +76,14 @@ export function startReplica(parts: ReplicaParts): Replica {
       if (lost !== null) throw new Error(`the log has to be put back first (headway bus restore): ${lost}`);
       // Asked for before anything is read, so that no act falls in between.
       const acted = acts.next();
+      const again = Promise.withResolvers<void>();
       state.held = new Set();
-      await startLoops({ ...parts, acts, held: state.held, signal }, duties, state.loops);
+      await startLoops({ ...parts, acts, held: state.held, signal, again: again.resolve }, duties, state.loops);
       state.trouble = null;
       await Promise.race([
         reviewUntilChanged(duties, signal),
         acted,
+        again.promise,
         untilLost(signal),
         ...state.loops.map((loop) => ending(loop)),
       ]);
@@ -139,7 +143,7 @@ export function startReplica(parts: ReplicaParts): Replica {
 
 /** Adds each loop as it is started, so that those are known also where a later one cannot be. */
 async function startLoops(
-  parts: ReplicaParts & Pick<DutyParts, 'acts' | 'held'>,
+  parts: ReplicaParts & Pick<DutyParts, 'acts' | 'held' | 'again'>,
   duties: Duties,
   loops: ReadLoop[],
 ): Promise<void> {

@@ -4,10 +4,12 @@ import { initialSignals, type SignalsState } from '@headway/trajectory';
 import type { TrajectoryLog } from './ports.ts';
 
 /**
- * A record that holds the whole state is at most so long; beyond, the state goes into parts of their own. The live works
- * and open signals of some hundred works fit.
+ * A record that holds the whole state is at most so long; beyond, it holds the parts that changed. Every signal waits for
+ * its record, and a long one takes long. The live works and open signals of some dozen works fit.
  */
-export const WHOLE_BYTES = 512 * 1024;
+export const WHOLE_BYTES = 16 * 1024;
+/** Changed parts up to so many bytes stand in the record itself; more than that goes into records of their own before it. */
+export const HERE_BYTES = 64 * 1024;
 /** Changed parts are recorded together up to so many bytes; a larger one goes alone. */
 export const PARTS_BYTES = 512 * 1024;
 
@@ -18,7 +20,7 @@ export interface RecordedPart extends Part {
 }
 
 /** By reference: a bucket is another object whenever something in it changed. */
-interface Part {
+export interface Part {
   readonly works: SignalsState['works'][string] | undefined;
   readonly groups: SignalsState['groups'][string] | undefined;
   readonly open: SignalsState['open'][string] | undefined;
@@ -39,10 +41,11 @@ export function outsideParts({ works: _works, groups: _groups, open: _open, ...r
 export const partNames = ({ works, groups, open }: SignalsState): ReadonlySet<string> =>
   new Set([works, groups, open].flatMap((table) => Object.keys(table)));
 
-/** The parts that are not as they were recorded last, in groups for one record each. */
+/** The parts that are not as they were recorded last, in groups of at most so many bytes; a larger part is one alone. */
 export function changedParts(
   state: SignalsState,
   recorded: ReadonlyMap<string, RecordedPart>,
+  most: number = PARTS_BYTES,
 ): Readonly<Record<string, Part>>[] {
   const groups: Record<string, Part>[] = [];
   let group: Record<string, Part> = {};
@@ -51,7 +54,7 @@ export function changedParts(
     const part = partOf(state, name);
     if (samePart(recorded.get(name), part)) continue;
     const size = Buffer.byteLength(JSON.stringify(part));
-    if (bytes > 0 && bytes + size > PARTS_BYTES) {
+    if (bytes > 0 && bytes + size > most) {
       groups.push(group);
       [group, bytes] = [{}, 0];
     }
@@ -85,13 +88,17 @@ export async function readSignals(log: Pick<TrajectoryLog, 'at'>, newest: LogMes
 async function joined(log: Pick<TrajectoryLog, 'at'>, head: number, record: SignalsRecord): Promise<LoadedSignals> {
   const { covered } = record;
   if (record.parts === undefined) return { head, covered, state: record.state as SignalsState, parts: null };
-  const places = Object.entries(record.parts);
-  const sequences = [...new Set(places.map(([, sequence]) => sequence))];
+  const here: Readonly<Record<string, number>> = Object.fromEntries(
+    Object.keys(record.here ?? {}).map((name) => [name, head]),
+  );
+  const places = Object.entries({ ...record.parts, ...here });
+  const sequences = [...new Set(places.map(([, sequence]) => sequence))].filter((sequence) => sequence !== head);
   const records = new Map(
     await Promise.all(sequences.map(async (sequence) => [sequence, await recordAt(log, sequence)] as const)),
   );
   const read = places.map(([name, sequence]) => {
-    const part = (records.get(sequence)?.state as Readonly<Record<string, Part>> | undefined)?.[name];
+    const from = sequence === head ? record : records.get(sequence);
+    const part = partsIn(from)[name];
     if (part === undefined) throw new Error(`${STREAMS.record} holds no part ${name} of signals at ${sequence}`);
     return [name, { works: part.works, groups: part.groups, open: part.open, sequence }] as const;
   });
@@ -105,6 +112,10 @@ async function joined(log: Pick<TrajectoryLog, 'at'>, head: number, record: Sign
     parts: new Map(read),
   };
 }
+
+/** What a record holds of parts: all of it is parts, or some stand beside the rest. */
+const partsIn = (record: SignalsRecord | undefined): Readonly<Record<string, Part>> =>
+  ((record?.partsOnly === undefined ? record?.here : record.state) ?? {}) as Readonly<Record<string, Part>>;
 
 async function recordAt(log: Pick<TrajectoryLog, 'at'>, sequence: number): Promise<SignalsRecord> {
   const message = await log.at(STREAMS.record, sequence);

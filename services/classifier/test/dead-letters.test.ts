@@ -3,11 +3,13 @@ import {
   type DeadLetterRecord,
   type EvidenceEvent,
   encodeRecord,
+  type SignalsRecord,
   STREAMS,
   subjects,
 } from '@headway/contracts';
 import { createMemoryLog, createMemoryStreams, type EventLog, withFaults } from '@headway/eventlog';
 import { eventually } from '@headway/testkit';
+import { signal } from '@headway/trajectory';
 import { expect, it } from 'vitest';
 import { readCommit } from '../src/assess-evidence.ts';
 import { accept, coveredRecord, everything, failed, memoryClaims, recorded, replicasOfTests } from './fleet.ts';
@@ -38,7 +40,7 @@ const lettersOn = async (log: EventLog) =>
       data: (JSON.parse(Buffer.from(payload).toString('utf8')) as DeadLetterRecord).events[0]?.data,
     }));
 
-const act = (log: EventLog, type: 'retried' | 'dropped', sequence: number) =>
+const act = (log: EventLog, type: 'retried' | 'dropped', sequence: number, of = 'classifier-EVIDENCE') =>
   log.append({
     subject: subjects.act('t'),
     payload: encodeRecord({
@@ -50,7 +52,7 @@ const act = (log: EventLog, type: 'retried' | 'dropped', sequence: number) =>
           time: '2026-01-01T00:00:00Z',
           by: 'operator',
           why: 'test',
-          data: { letter: `classifier-EVIDENCE-1-${sequence}` },
+          data: { letter: `${of}-1-${sequence}` },
         },
       ],
     }),
@@ -150,4 +152,43 @@ it('tells of what it cannot fold also where the log refuses that at first', asyn
   const other = await accept(log, 't', [failed('W-2', ['a'], 'd1')]);
   await coveredRecord(log, 't', 'W-2', other);
   expect(await lettersOn(log)).toHaveLength(1);
+});
+
+it('lets a tenant stand still whose signals cannot be judged: all others get theirs, and after the fix it gets them in order', async () => {
+  const streams = createMemoryStreams();
+  const log = createMemoryLog({ streams });
+  const claims = memoryClaims();
+  const judgeEvent: typeof signal = (state, event, tenant) => {
+    if (tenant === 'broken' && event.work === 'W-1') throw new TypeError('a mistake in the code that judges');
+    return signal(state, event, tenant);
+  };
+  const old = start(createMemoryLog({ streams }), claims, { judgeEvent });
+  const failThrice = async (tenant: string, work: string) => {
+    let sequence = 0;
+    for (let again = 0; again < 3; again += 1) sequence = await accept(log, tenant, [failed(work, [work], 'd1')]);
+    return coveredRecord(log, tenant, work, sequence);
+  };
+  const raisedOf = async (tenant: string) =>
+    (await everything(log, STREAMS.record))
+      .filter(({ subject }) => subject === subjects.signals(tenant))
+      .flatMap(({ payload }) => (JSON.parse(Buffer.from(payload).toString('utf8')) as SignalsRecord).events)
+      .flatMap((event) => (event.type === 'headway.signal.raised' ? event.data.works : []));
+  await failThrice('broken', 'W-1');
+  await failThrice('broken', 'W-2');
+  await failThrice('whole', 'W-3');
+  await eventually(async () => (await raisedOf('whole')).length === 1, { what: 'the signal of the other tenant' });
+  expect(await raisedOf('broken')).toEqual([]);
+  const [letter] = await lettersOn(log);
+  expect(letter).toMatchObject({
+    subject: subjects.deadLetter('broken', ''),
+    data: { reader: 'signaller', stream: 'RECORD', error: 'a mistake in the code that judges' },
+  });
+  await act(log, 'retried', letter?.data?.sequence ?? 0, 'signaller-RECORD');
+  await eventually(async () => (await lettersOn(log)).length === 2, { what: 'that it failed again' });
+  await old.stop();
+
+  start(createMemoryLog({ streams }), claims);
+  await eventually(async () => (await raisedOf('broken')).length === 2, { what: 'the signals of the held tenant' });
+  expect(await raisedOf('broken')).toEqual(['W-1', 'W-2']);
+  expect(await raisedOf('whole')).toEqual(['W-3']);
 });

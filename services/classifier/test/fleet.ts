@@ -23,7 +23,7 @@ export const memoryClaims = (): Claims => createMemoryClaims({ now: () => perfor
 let holders = 0;
 
 /** A replica on a log, and the way to end it as a crash would: without a last word. */
-type Options = Pick<ReplicaParts, 'renewalSeconds' | 'readCommit'>;
+type Options = Pick<ReplicaParts, 'renewalSeconds' | 'readCommit' | 'judgeEvent' | 'judgmentSeconds'>;
 
 export function replicaOn(log: EventLog, claims: Claims, options: Options = {}) {
   const stopping = new AbortController();
@@ -164,7 +164,7 @@ export async function recorded(log: EventLog) {
     messages.filter((message) => parseSubject(message.subject)?.kind === kind);
   return {
     assessments: of('trajectory').flatMap((message) =>
-      parse<TrajectoryRecord>(message).events.filter((event) => event.type === 'headway.work.assessed'),
+      parse<TrajectoryRecord>(message).events.filter((event) => event?.type === 'headway.work.assessed'),
     ),
     signals: of('signals').flatMap((message) => parse<SignalsRecord>(message).events),
   };

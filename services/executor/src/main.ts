@@ -5,8 +5,12 @@ import { connectPostgresClaims } from '@headway/claims';
 import { STREAMS } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
 import { pause, runService } from '@headway/runtime';
+import { createFileAdapter } from './adapters/file.ts';
+import { createGitRefAdapter } from './adapters/git-ref.ts';
 import { createHttpAdapter } from './adapters/http.ts';
+import { createNatsPublishAdapter } from './adapters/nats-publish.ts';
 import { createPostgresRowAdapter } from './adapters/postgres-row.ts';
+import { createWebhookAdapter } from './adapters/webhook.ts';
 import { config } from './config.ts';
 import { createExecutor } from './executor.ts';
 import { readFailpoints } from './failpoints.ts';
@@ -27,7 +31,14 @@ runService({
     scope.onClose('claims', () => claims.close());
     const journal = connectPostgresJournal({ url });
     scope.onClose('journal', () => journal.close());
-    const adapters = [createHttpAdapter(targets.http), createPostgresRowAdapter(targets.postgres)];
+    const adapters = [
+      createHttpAdapter(targets.http),
+      createPostgresRowAdapter(targets.postgres),
+      createNatsPublishAdapter(targets.nats),
+      createFileAdapter(targets.file),
+      createGitRefAdapter(targets.git),
+      createWebhookAdapter(targets.webhook),
+    ];
     for (const adapter of adapters) scope.onClose(`adapter ${adapter.kind}`, () => adapter.close());
     const { app, ended } = createExecutor({
       journal,

@@ -47,7 +47,7 @@ describe('claims over HTTP', () => {
     const first = (await claim('work/W-1', 'ann', { work: { lane: 'core' } })).body;
     await rig.call('POST', '/v1/claims/release', { token: first.token });
     await claim('work/W-1', 'bob');
-    const subject = subjects.evidence('default', 'W-1');
+    const subject = subjects.claimed('default', 'W-1');
     expect(subject).toContain(`evidence.${partitionOf('default', 'W-1')}.`);
     const last = await rig.log.last(STREAMS.evidence, subject);
     const commit = JSON.parse(Buffer.from(last?.payload ?? '').toString('utf8')) as EvidenceCommit;

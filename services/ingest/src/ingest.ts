@@ -2,11 +2,12 @@ import type { AccessSettings } from '@headway/access';
 import { type Problem, problem } from '@headway/contracts';
 import type { EventLog } from '@headway/eventlog';
 import type { Clock } from '@headway/kernel';
-import { type Checks, createHttp, type Logger, pause } from '@headway/runtime';
+import { type Checks, createHttp, type Logger, type Metrics, pause } from '@headway/runtime';
 import type { FastifyInstance } from 'fastify';
 import { createAccept } from './accept.ts';
 import { createFindThread } from './find-thread.ts';
 import { createArchiveLag } from './identity/archive-lag.ts';
+import { askTogether } from './identity/asked-together.ts';
 import { createDoubts } from './identity/doubts.ts';
 import { followEvidence } from './identity/follow.ts';
 import { createHeads, createTurns } from './identity/heads.ts';
@@ -30,6 +31,7 @@ export interface IngestOptions {
   readonly indexEntries?: number;
   readonly signal: AbortSignal;
   readonly checks?: Checks;
+  readonly metrics?: Metrics;
 }
 
 export interface Ingest {
@@ -61,7 +63,7 @@ export function createIngest(options: IngestOptions): Ingest {
   });
   const accept = createAccept({
     log,
-    archive,
+    archive: { ...archive, lookup: askTogether((keys) => archive.lookup(keys)) },
     recent,
     heads,
     turns: createTurns(),
@@ -80,6 +82,7 @@ export function createIngest(options: IngestOptions): Ingest {
     access: options.access,
     publicHosts: options.publicHosts,
     checks: { identities: following.ready, ...options.checks },
+    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
   });
   mountEvents(app, { accept, unready });
   const findThread = createFindThread({ log, signals: options.signals, pause, logger, signal });

@@ -2,7 +2,7 @@ import { readAccessSettings } from '@headway/access';
 import { STREAMS } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
 import { ARCHIVE_READER, createLevel, openReadModel } from '@headway/readmodel';
-import { pause, runService } from '@headway/runtime';
+import { createMetrics, measureDurability, pause, runService } from '@headway/runtime';
 import { readAttempt } from '@headway/signatures';
 import { config } from './config.ts';
 import { createIngest } from './ingest.ts';
@@ -26,7 +26,10 @@ runService({
     scope.onClose('log', () => log.close());
     const readModel = openReadModel({ url: settings.HEADWAY_POSTGRES_URL, name: 'headway ingest' });
     scope.onClose('store', () => readModel.close());
+    const metrics = createMetrics('ingest');
+    measureDurability(metrics, log);
     const { app, ended } = createIngest({
+      metrics,
       log,
       archive: readModel.identities,
       level: createLevel({ log, streams: [STREAMS.evidence], records: readModel.bus }),

@@ -73,6 +73,7 @@ describe('what is refused', () => {
     ['an unknown type', { ...note('1'), type: 'other' }, 'unknown_type', 400],
     ['a type of ours', { ...note('1'), type: 'headway.monitor.ticked' }, 'reserved_type', 403],
     ['our own source', note('1', 'n', 'W-1', 'headway/ingest'), 'invalid_event', 400],
+    ['the source of claims', note('1', 'n', 'W-1', 'urn:headway:claims'), 'invalid_event', 400],
     ['no work', { ...note('1'), subject: undefined }, 'missing_subject', 400],
     ['a NUL in the id', note('a\0b'), 'invalid_event', 400],
     ['half a character in the work', note('1', 'n', 'W-\ud800'), 'invalid_event', 400],

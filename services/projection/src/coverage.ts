@@ -69,7 +69,7 @@ export function createCoverage(options: CoverageOptions): AwaitCoverage {
           const state = await reached();
           if (state === 'reached') break;
           if (state === 'lost') return refused(lost(cover.after));
-          if (state !== 'waiting') return refused(held(cover.work ?? '', state.letter));
+          if (state !== 'waiting') return refused(held(cover.work, state.letter));
           const left = deadline - performance.now();
           if (left <= 0 || cover.signal.aborted) return refused(notYet(cover.after, waitMs));
           await watch.next(seen, Math.min(left, LOOK_AGAIN), cover.signal);
@@ -116,10 +116,15 @@ function* stepsTo(
     return 'reached';
   };
   if (depth === 'class') return;
-  yield async () => ((await views.signalledUpTo(tenant)) >= coveredBy ? 'reached' : 'waiting');
+  yield async () => {
+    const letter = await views.signalsLetter(tenant);
+    // Of a record of signals that is held here it is not known how far it goes.
+    if (letter !== null && (letter.reader === 'projection' || coveredBy >= letter.sequence)) return { letter };
+    return (await views.signalledUpTo(tenant)) >= coveredBy ? 'reached' : 'waiting';
+  };
 }
 
-const readStreams: readonly string[] = [STREAMS.evidence, STREAMS.record, STREAMS.acts];
+const readStreams: readonly string[] = [STREAMS.evidence, STREAMS.record, STREAMS.acts, STREAMS.effects];
 
 function readPosition(text: string): Result<StreamPosition, Problem> {
   const position = parsePosition(text);
@@ -130,10 +135,10 @@ function readPosition(text: string): Result<StreamPosition, Problem> {
       );
 }
 
-const held = (work: string, letter: LetterPlace): Problem =>
+const held = (work: string | null, letter: LetterPlace): Problem =>
   problem(
     'work_held',
-    `${JSON.stringify(work)} waits behind the dead letter ${letterId(letter)}: an operator has to retry or drop it. Read without \`after\` to see the work as it stands.`,
+    `${work === null ? 'What the signals say' : JSON.stringify(work)} waits behind the dead letter ${letterId(letter)}: an operator has to retry or drop it. Read without \`after\` to see what stands there.`,
   );
 
 const lost = (after: string): Problem =>

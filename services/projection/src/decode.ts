@@ -1,12 +1,16 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   type DeadLettered,
   type EvidenceEvent,
   identityKey,
+  letterReaders,
+  mayStandUnder,
   type OperatorAct,
   type PolicyCommit,
   parseSubject,
   type ReaderPosition,
   type SignalsRecord,
+  type SubjectMeaning,
   type TrajectoryRecord,
 } from '@headway/contracts';
 import { ok, type Result, refused } from '@headway/kernel';
@@ -50,6 +54,17 @@ export function decode(message: ArchivedMessage): ReturnType<Decode> {
   return decoded;
 }
 
+/** Messages that are read without a pause. */
+const READ_TOGETHER = 32;
+
+/** Reads messages ahead, and lets others have their turn meanwhile: the store is busy with the same batch. */
+export async function decodeAhead(messages: readonly ArchivedMessage[], decodeOne: Decode): Promise<void> {
+  for (const [at, message] of messages.entries()) {
+    decodeOne(message);
+    if (at % READ_TOGETHER === READ_TOGETHER - 1) await setImmediate();
+  }
+}
+
 function read(message: ArchivedMessage): Result<Decoded, string> {
   const meaning = parseSubject(message.subject);
   if (meaning === null) return refused('the subject belongs to no known family');
@@ -61,7 +76,7 @@ function read(message: ArchivedMessage): Result<Decoded, string> {
   if (body.v !== 1) return refused(`version ${JSON.stringify(body.v)} of ${meaning.kind} is not known`);
   switch (meaning.kind) {
     case 'evidence':
-      return decodeEvidence(meaning.tenant, meaning.work, body);
+      return decodeEvidence(meaning, body);
     case 'policy':
       return isListOf(body.events, isRecordedEvent) && body.events.length === 1
         ? ok({ ...meaning, record: body as unknown as PolicyCommit })
@@ -89,7 +104,10 @@ function read(message: ArchivedMessage): Result<Decoded, string> {
   }
 }
 
-function decodeEvidence(tenant: string, work: string, body: Record<string, unknown>): Result<Decoded, string> {
+type EvidenceMeaning = Extract<SubjectMeaning, { kind: 'evidence' }>;
+
+function decodeEvidence(meaning: EvidenceMeaning, body: Record<string, unknown>): Result<Decoded, string> {
+  const { tenant, work } = meaning;
   const { events, contents } = body;
   if (!isListOf(events, isEvent)) return refused('`events` is not a list of events with type, source and id');
   if (!isListOf(contents, isDigest) || contents.length !== events.length)
@@ -98,7 +116,9 @@ function decodeEvidence(tenant: string, work: string, body: Record<string, unkno
     kind: 'evidence',
     tenant,
     work,
-    events: events.map((event, at) => ({ event, key: identityKey(tenant, event), content: contents[at] as string })),
+    events: events
+      .map((event, at) => ({ event, key: identityKey(tenant, event), content: contents[at] as string }))
+      .filter(({ event }) => mayStandUnder(meaning, event)),
   });
 }
 
@@ -124,7 +144,9 @@ const isDeadLettered = (value: unknown): value is DeadLettered => {
   if (!isRecordedEvent(value) || value.type !== 'headway.message.dead-lettered') return false;
   const { reader, stream, generation, sequence, subject, error, actsKnown } = value.data as Record<string, unknown>;
   return (
-    reader === 'classifier' &&
+    isText(reader) &&
+    reader !== 'projection' &&
+    (letterReaders as readonly string[]).includes(reader) &&
     isText(stream) &&
     isCount(generation) &&
     isCount(sequence) &&

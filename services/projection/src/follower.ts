@@ -12,7 +12,7 @@ import { createProjection, goOnFrom, type StreamProjection } from './reader.ts';
 const HELD_UP = 1_000;
 
 /** Messages in one transaction, where their bytes allow: each has a price of its own in round trips. */
-const PROJECTED_AT_ONCE = 1_000;
+const PROJECTED_AT_ONCE = 5_000;
 
 export interface FollowOptions {
   readonly ports: Pick<Ports, 'log' | 'writer'>;

@@ -2,7 +2,7 @@ import { readAccessSettings } from '@headway/access';
 import type { StreamName } from '@headway/contracts';
 import { connectJetStreamLog } from '@headway/eventlog';
 import { openReadModel } from '@headway/readmodel';
-import { createHttp, createMetrics, runService } from '@headway/runtime';
+import { createHttp, createMetrics, measureDurability, runService } from '@headway/runtime';
 import { createChangeWatch } from './change-watch.ts';
 import { config } from './config.ts';
 import { createCoverage } from './coverage.ts';
@@ -40,6 +40,7 @@ runService({
         () => null,
       );
     const metrics = createMetrics('projection');
+    measureDurability(metrics, log);
     measureProjection(metrics, { views: model.views, projecting, endOf });
     const http = createHttp({
       service: 'projection',

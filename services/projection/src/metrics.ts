@@ -1,10 +1,9 @@
-import { type LetterReader, trajectoryClasses } from '@headway/contracts';
+import { letterReaders, trajectoryClasses } from '@headway/contracts';
 import { ARCHIVE_READER, FLEET } from '@headway/readmodel';
 import type { Metrics } from '@headway/runtime';
 import type { Views } from './ports.ts';
 import type { Projecting } from './projection.ts';
 
-const readers: readonly LetterReader[] = ['projection', 'classifier'];
 const signalKinds = ['stagnating', 'thrashing', 'awaiting-wake', 'shared-failure'] as const;
 
 export interface Measuring {
@@ -37,7 +36,7 @@ export function measureProjection(metrics: Metrics, { views, projecting, endOf }
   );
   metrics.gauge('headway_dead_letters', 'Dead letters that are open, by who could not handle them', async () => {
     const counted = await views.countLetters();
-    return readers.map((reader) => ({ value: counted.get(reader) ?? 0, labels: { reader } }));
+    return letterReaders.map((reader) => ({ value: counted.get(reader) ?? 0, labels: { reader } }));
   });
   metrics.gauge('headway_gap_missing_messages', 'Messages of the log that the archive does not hold', () =>
     projecting.gaps().map(({ stream, missing }) => ({ value: missing.length, labels: { stream } })),

@@ -1,6 +1,7 @@
 import { type GapReport, STREAMS, type StreamName, subjects } from '@headway/contracts';
 import type { Checks, Logger } from '@headway/runtime';
 import { applyActs } from './apply/acts.ts';
+import { applyEffects } from './apply/effects.ts';
 import { applyEvidence } from './apply/evidence.ts';
 import { applyRecord, evidenceSpokenOf } from './apply/record.ts';
 import type { ChangeWatch } from './change-watch.ts';
@@ -19,6 +20,7 @@ export interface Projecting {
   readonly evidence: Follower;
   readonly record: Follower;
   readonly acts: Follower;
+  readonly effects: Follower;
   /** What has to be ready before this service answers. */
   readonly checks: Checks;
   /** The generation of a stream as the log has it now; `null` while that is not known. */
@@ -57,16 +59,24 @@ export function project(options: ProjectingOptions): Projecting {
     ready: (messages) => evidenceFirst(evidence, watch, evidenceSpokenOf(messages, decode), signal),
   });
   const acts = follow({ ...shared, stream: STREAMS.acts, filters: [subjects.allActs], apply: applyActs });
+  const effects = follow({
+    ...shared,
+    stream: STREAMS.effects,
+    filters: [subjects.allEffects],
+    apply: applyEffects,
+  });
   const followers = [
     { stream: STREAMS.evidence, follower: evidence },
     { stream: STREAMS.record, follower: record },
     { stream: STREAMS.acts, follower: acts },
+    { stream: STREAMS.effects, follower: effects },
   ];
   const scanner = scanForGaps({ ports, streams: followers.map(({ stream }) => stream), logger, signal });
   return {
     evidence,
     record,
     acts,
+    effects,
     followers,
     gaps: scanner.reports,
     rebuilds: ports.rebuilds,
@@ -78,11 +88,12 @@ export function project(options: ProjectingOptions): Projecting {
       evidence: () => readiness(evidence),
       record: () => readiness(record),
       acts: () => readiness(acts),
+      effects: () => readiness(effects),
       // A gap is told, and does not keep anybody from reading what is there.
       gaps: () => ({ ready: true, detail: { streams: scanner.reports() } }),
     },
     generationOf: (stream) => followers.find((one) => one.stream === stream)?.follower.state().generation ?? null,
-    ended: Promise.all([evidence.ended, record.ended, acts.ended, scanner.ended, rebuilding(shared)]).then(
+    ended: Promise.all([...followers.map(({ follower }) => follower.ended), scanner.ended, rebuilding(shared)]).then(
       () => undefined,
     ),
   };

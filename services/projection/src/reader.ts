@@ -5,7 +5,10 @@ import { setAside } from './apply/dead-letter.ts';
 import type { Writer } from './ports.ts';
 
 /** Bytes of payload in one transaction; a single larger message still goes alone. */
-export const TRANSACTION_BYTES = 4 * 1024 * 1024;
+export const TRANSACTION_BYTES = 16 * 1024 * 1024;
+
+/** A transaction that fails again and again is not made of fewer messages than these. */
+const FEWEST = 16;
 
 /** What became of a batch. `lost`: the stored position is not one that this process can go on from. */
 export type Projected = { readonly outcome: 'projected' } | { readonly outcome: 'lost'; readonly reason: string };
@@ -35,12 +38,25 @@ export interface ProjectionOptions {
 
 export function createProjection(options: ProjectionOptions): StreamProjection {
   let place = options.from;
+  let most = Number.POSITIVE_INFINITY;
+  /** One transaction; smaller ones where it failed, since it may have taken longer than the store lets one take. */
+  const step = async (fresh: readonly LogMessage[]): Promise<ReaderPlace> => {
+    const together = fresh.slice(0, most);
+    try {
+      const moved = await moveOver(options, place, together);
+      most *= 2;
+      return moved;
+    } catch (error) {
+      most = Math.max(FEWEST, Math.ceil(together.length / 2));
+      throw error;
+    }
+  };
   const projectPart = async (messages: readonly LogMessage[]): Promise<Projected> => {
     for (let fresh = after(messages, place); fresh.length > 0; fresh = after(fresh, place)) {
-      const step = await moveOver(options, place, fresh);
-      if (isBehind(step, place))
-        return { outcome: 'lost', reason: `the stored position went back from ${text(place)} to ${text(step)}` };
-      place = step;
+      const stored = await step(fresh);
+      if (isBehind(stored, place))
+        return { outcome: 'lost', reason: `the stored position went back from ${text(place)} to ${text(stored)}` };
+      place = stored;
     }
     return { outcome: 'projected' };
   };

@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { STREAMS } from '@headway/contracts';
-import { type ArchivedMessage, type Changes, isStoreAway, nowhere, type Place, type Rebuild } from '@headway/readmodel';
+import { type Changes, isStoreAway, type Rebuild } from '@headway/readmodel';
 import { backoffDelay, defaultBackoff, type Logger, pause } from '@headway/runtime';
-import { evidenceSpokenOf } from './apply/record.ts';
 import { projectArchived, replay } from './apply/replay.ts';
 import type { ChangeWatch } from './change-watch.ts';
 import type { Decode } from './decode.ts';
 import type { Ports } from './ports.ts';
+import { createPages, type Pages } from './rebuild-pages.ts';
 
-/** Messages in one transaction of a rebuild. */
-export const REBUILD_PAGE = 1_000;
 /** A rebuild that was asked for is looked for so often. Milliseconds. */
 const LOOK_AGAIN = 1_000;
+/** A batch of no more messages than this is near enough to the end of the archive. */
+const FEW = 1_000;
 /** Tries of one step in a row that fail while the store answers; then the rebuild is given up. */
 const STEP_TRIES = 5;
 
@@ -76,20 +75,26 @@ async function work(options: RebuildingOptions, rebuild: Rebuild): Promise<void>
   }
 }
 
-/** Projects batch after batch until the archive has no more; `false` where the rebuild was called off, or is to end. */
+/**
+ * Projects batch after batch until few or none are left, for the archive may grow for ever: the switch takes in the rest.
+ * `false` where the rebuild was called off, or is to end.
+ */
 async function untilEnd(options: RebuildingOptions, rebuild: Rebuild, pages: Pages): Promise<boolean> {
   for (;;) {
     if (options.signal.aborted) return false;
-    const batch = await pages.next();
+    const batch = await tried(options, () => pages.next());
     if (batch.length === 0) return true;
-    const write = () => rebuild.write(batch.length, (changes) => projectArchived(changes, batch, options.decode));
+    const known = pages.known();
+    const write = () =>
+      rebuild.write(batch.length, known, (changes) => projectArchived(changes, batch, options.decode));
     if (!(await tried(options, write))) return false;
     pages.taken();
+    if (batch.length <= FEW) return true;
   }
 }
 
 /** Tries a step again: for ever while the store is away, else {@link STEP_TRIES} times; then throws what it threw. */
-async function tried(options: RebuildingOptions, step: () => Promise<boolean>): Promise<boolean> {
+async function tried<Value>(options: RebuildingOptions, step: () => Promise<Value>): Promise<Value> {
   for (let failures = 1; ; failures += 1) {
     try {
       return await step();
@@ -99,74 +104,4 @@ async function tried(options: RebuildingOptions, step: () => Promise<boolean>): 
       await pause(backoffDelay(failures, defaultBackoff, Math.random()), options.signal);
     }
   }
-}
-
-interface Pages {
-  /** The next batch: the same one until it is `taken`; empty at the end of the archive. */
-  next(): Promise<readonly ArchivedMessage[]>;
-  taken(): void;
-  /** Goes back to what was taken before the switch was begun: its transaction is undone as a whole. */
-  again(): void;
-}
-
-/**
- * The archive in the order in which a projection that never stood still would have seen it: each record after the evidence
- * that it speaks of. The next page is fetched while one is written.
- */
-function createPages(rebuild: Rebuild, decode: Decode): Pages {
-  const reader = (stream: string) => {
-    let place: Place = nowhere;
-    let kept: readonly ArchivedMessage[] = [];
-    let coming: Promise<readonly ArchivedMessage[]> | null = null;
-    const after = () => kept.at(-1) ?? place;
-    return {
-      place: () => place,
-      async peek(): Promise<readonly ArchivedMessage[]> {
-        if (kept.length === 0) {
-          kept = await (coming ?? rebuild.page(stream, place, REBUILD_PAGE));
-          coming = null;
-          if (kept.length > 0) {
-            coming = rebuild.page(stream, after(), REBUILD_PAGE);
-            coming.catch(() => undefined);
-          }
-        }
-        return kept;
-      },
-      take(count: number) {
-        place = kept[count - 1] ?? place;
-        kept = kept.slice(count);
-      },
-      goBack(to: Place) {
-        place = to;
-        kept = [];
-        coming = null;
-      },
-    };
-  };
-  const evidence = reader(STREAMS.evidence);
-  const record = reader(STREAMS.record);
-  let evidenceEnded = false;
-  let offered: readonly [number, number] = [0, 0];
-  let settled: readonly [Place, Place] | null = null;
-  return {
-    async next() {
-      const facts = await evidence.peek();
-      evidenceEnded = facts.length === 0;
-      const covered = (facts.at(-1) ?? evidence.place()).sequence;
-      const records = await record.peek();
-      const early = records.findIndex((message) => !evidenceEnded && evidenceSpokenOf([message], decode) > covered);
-      const ready = early === -1 ? records : records.slice(0, early);
-      offered = [facts.length, ready.length];
-      return [...facts, ...ready];
-    },
-    taken() {
-      evidence.take(offered[0]);
-      record.take(offered[1]);
-    },
-    again() {
-      settled ??= [evidence.place(), record.place()];
-      evidence.goBack(settled[0]);
-      record.goBack(settled[1]);
-    },
-  };
 }

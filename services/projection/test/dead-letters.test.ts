@@ -12,7 +12,7 @@ import { eventually, startPostgres, type TestPostgres } from '@headway/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Decode, decode } from '../src/decode.ts';
 import { apiOver } from './api.ts';
-import { assessed, assessment, attempt, evidence, fact, trajectory } from './records.ts';
+import { assessed, assessment, attempt, evidence, fact, signallerAt, trajectory } from './records.ts';
 import { contents, type Rig, startRig } from './rig.ts';
 
 let server: TestPostgres;
@@ -254,6 +254,31 @@ test('what the classifier cannot fold is shown with the others, and counts as tr
   const later = await api(on);
   await on.settled();
   expect((await later.get<DeadLetterView>(letter)).body).toMatchObject({ state: 'open', attempts: 3 });
+});
+
+test('a tenant whose signals stand still does not count as signalled beyond that, and the others do', async () => {
+  const on = await rig();
+  await api(on);
+  const subject = subjects.trajectory('default', 'W-1');
+  const data = {
+    reader: 'signaller' as const,
+    stream: 'RECORD',
+    generation: 1,
+    sequence: 5,
+    subject,
+    error: 'x',
+    actsKnown: 0,
+  };
+  await on.say(
+    {
+      subject: subjects.deadLetter('default', 'W-1'),
+      payload: encodeRecord({ v: 1, events: [{ type: 'headway.message.dead-lettered', id: 'held', data }] }),
+    },
+    signallerAt(9),
+  );
+  await on.settled();
+  expect(await on.model.views.signalledUpTo('default')).toBe(4);
+  expect(await on.model.views.signalledUpTo('another')).toBe(9);
 });
 
 test('only an operator retries and drops, with a reason, what is there', async () => {

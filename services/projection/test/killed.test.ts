@@ -9,8 +9,9 @@ import { attempt, evidence } from './records.ts';
 
 /** The real service as a process of its own, on a real log and a real store. */
 
-const MESSAGES = 400;
-const EVENTS = 20;
+/** More than several transactions take in. */
+const MESSAGES = 12_000;
+const EVENTS = 2;
 const WORKS = 25;
 const KILLS = 2;
 

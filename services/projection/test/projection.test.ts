@@ -1,5 +1,5 @@
 import { subjects } from '@headway/contracts';
-import { openPool, readModelOver } from '@headway/readmodel';
+import { type ArchivedMessage, openPool, readModelOver } from '@headway/readmodel';
 import { eventually, startPostgres, type TestPostgres } from '@headway/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { applyEvidence } from '../src/apply/evidence.ts';
@@ -30,6 +30,12 @@ async function rig(...options: [Parameters<typeof startRig>[1]?]): Promise<Rig> 
 const timelineOf = async ({ model }: Rig, work = 'W-1') =>
   (await model.views.listTimeline({ tenant: 'default', work, after: null, newestFirst: false, limit: 100 })).rows;
 
+async function archivedEffects({ model }: Rig): Promise<ArchivedMessage[]> {
+  const archived: ArchivedMessage[] = [];
+  for await (const message of model.readArchive('EFFECTS')) archived.push(message);
+  return archived;
+}
+
 /** A small history with a bit of everything. */
 async function history({ say }: Rig): Promise<void> {
   const claim = fact('headway.work.claimed', { worker: 'w', orchestrator: 'o' });
@@ -47,7 +53,59 @@ async function history({ say }: Rig): Promise<void> {
   );
 }
 
+test('transitions of effects are kept byte for byte and in order, whatever is in them', async () => {
+  const one = await rig();
+  const transitions = [
+    {
+      subject: subjects.effect('default', 'op-1'),
+      payload: Buffer.from('{"v":1,"version":1,"entry":"admitted"}'),
+      messageId: 'a',
+    },
+    { subject: subjects.effect('other', 'op.2'), payload: Buffer.from([0, 255, 10]), headers: { 'x-test': 'yes' } },
+    { subject: subjects.effect('default', 'op-1'), payload: Buffer.from(''), messageId: 'b' },
+  ];
+  await one.say(...transitions);
+  one.project();
+  await one.settled();
+  const archived = await archivedEffects(one);
+  expect(archived.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+  for (const [at, { subject, payload, messageId }] of transitions.entries())
+    expect(archived[at]).toMatchObject({ subject, payload, ...(messageId === undefined ? {} : { messageId }) });
+  // Read once more from the stored position, by another process: nothing is doubled.
+  await one.endProjecting();
+  await one.say({ subject: subjects.effect('default', 'op-3'), payload: Buffer.from('{}') });
+  one.project();
+  await one.settled();
+  expect((await archivedEffects(one)).map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
+});
+
 describe('when the store fails', () => {
+  test('at every large transaction, smaller ones get through', async () => {
+    const { say, log, model } = await rig();
+    await say(...Array.from({ length: 100 }, (_, at) => evidence(`W-${at}`, [attempt()])));
+    const { created } = await log.describe('EVIDENCE');
+    const messages = [];
+    for (let at = 1; at <= 100; at += 1) messages.push((await log.at('EVIDENCE', at)) ?? expect.fail('a gap'));
+    const sizes: number[] = [];
+    const projection = createProjection({
+      writer: model.writer,
+      stream: 'EVIDENCE',
+      created,
+      from: await model.writer.place('projection', 'EVIDENCE'),
+      apply: async (changes, some) => {
+        sizes.push(some.length);
+        if (some.length > 30) throw new Error('terminating connection due to idle-in-transaction timeout');
+        await applyEvidence(changes, some, decode);
+      },
+      onCommit: () => undefined,
+    });
+    for (let tries = 0; projection.place().sequence < 100; tries += 1) {
+      expect(tries).toBeLessThan(10);
+      await projection.project(messages).catch(() => undefined);
+    }
+    expect(sizes.slice(0, 3)).toEqual([100, 50, 25]);
+  });
+
   test('at any statement, the batch is tried again and the rows are those of a run without a failure', async () => {
     const calm = await rig();
     await history(calm);
@@ -60,14 +118,14 @@ describe('when the store fails', () => {
     let failAfter = false;
     const on = await rig({
       model: (url) =>
-        readModelOver(
-          failing(url, async (run) => {
+        readModelOver({
+          pool: failing(url, async (run) => {
             statements += 1;
             if (statements !== failAt) return run();
             if (failAfter) await run();
             throw new Error('the connection broke');
           }),
-        ),
+        }),
     });
     await history(on);
     const replay = async () => {
@@ -161,7 +219,7 @@ function failing(url: string, around: (run: () => Promise<unknown>) => Promise<u
         release: (broken?: boolean) => client.release(broken),
       };
     },
-  } as unknown as Parameters<typeof readModelOver>[0];
+  } as unknown as Parameters<typeof readModelOver>[0]['pool'];
 }
 
 /** Delivers both streams message by message; what fails is delivered again, as after a restart. */

@@ -41,8 +41,8 @@ function gated() {
       if (rebuild === null) return null;
       return {
         ...rebuild,
-        write: async (done, write) => {
-          const written = await rebuild.write(done, write);
+        write: async (...given) => {
+          const written = await rebuild.write(...given);
           reached.resolve();
           await gate.promise;
           return written;
@@ -61,8 +61,8 @@ const schemas = async ({ sql }: Rig) =>
   );
 
 test('a rebuild of 20,000 events under live traffic equals a generation that was never rebuilt', async () => {
-  const done = await compareRebuild(server, { works: 50, events: 20_000, duringRebuild: 2 });
-  expect(done.rows.works).toBe(50);
+  const done = await compareRebuild(server, { works: 250, events: 20_000, duringRebuild: 2 });
+  expect(done.rows.works).toBe(250);
   expect(done.rows.timeline).toBeGreaterThan(20_000);
   expect(done.difference).toEqual({});
 });
@@ -87,6 +87,7 @@ test('shows progress, and keeps the change of every row that is as it was', asyn
       { stream: 'EVIDENCE', position: 'EVIDENCE:1:100', lag: 0 },
       { stream: 'RECORD', position: 'RECORD:1:140', lag: 0 },
       { stream: 'ACTS', position: 'ACTS:1:1', lag: 0 },
+      { stream: 'EFFECTS', position: 'EFFECTS:0:0', lag: 0 },
     ],
   });
   expect(await rig.sql('select tenant, work, change from headway.works order by work')).toEqual(before);
@@ -151,6 +152,46 @@ test('a rebuild whose process ends is begun anew by the next one', async () => {
   const after = (await contents(rig)) as Record<string, unknown>;
   for (const table of ['works', 'timeline', 'signals', 'members', 'coverage'])
     expect(after[table]).toEqual(before[table]);
+});
+
+test('what a process has left that died right after its switch keeps nobody from the next rebuild', async () => {
+  const { rig, get, act } = await started();
+  await rig.say(evidence('W-1', [attempt()]));
+  await rig.settled();
+  await rig.sql('create schema headway_old');
+  await rig.sql('create table headway_old.works (like headway.works)');
+  expect((await act('/v1/projections/fleet/rebuild', { why: 'to see' })).status).toBe(202);
+  await eventually(async () => (await projections(get)).generation === 2);
+  await eventually(async () => (await schemas(rig)).length === 0);
+});
+
+test('a page that cannot be fetched for a moment is fetched again, and the rebuild goes on', async () => {
+  let broken = 0;
+  const wrap = (inner: Rebuilds): Rebuilds => ({
+    ...inner,
+    takeOn: async (worker) => {
+      const rebuild = await inner.takeOn(worker);
+      if (rebuild === null) return null;
+      return {
+        ...rebuild,
+        page: (...given) => {
+          broken += 1;
+          if (broken <= 3) return Promise.reject(new Error('Connection terminated unexpectedly'));
+          return rebuild.page(...given);
+        },
+      };
+    },
+  });
+  const { rig, get, act } = await started({ rebuilds: wrap });
+  await createTraffic(5).say(rig);
+  await rig.settled();
+  await act('/v1/projections/fleet/rebuild', { why: 'to see' });
+  const view = await eventually(async () => {
+    const { rebuild } = await projections(get);
+    return rebuild?.state === 'switched' || rebuild?.state === 'failed' ? rebuild : null;
+  });
+  expect(view).toMatchObject({ state: 'switched', error: null });
+  expect(broken).toBeGreaterThan(3);
 });
 
 test('what the rebuilding code can read is no dead letter any more; what was dropped stays out', async () => {

@@ -79,6 +79,34 @@ export const signals = (covered: number, events: readonly SignalEvent[], tenant 
   payload: encodeRecord({ v: 1, covered, events, state: {} }),
 });
 
+/** What a reader of the classifier's service says of a record of a work that it cannot handle. */
+export const heldBy = (
+  reader: 'signaller' | 'feed',
+  sequence: number,
+  work: string,
+  tenant = 'default',
+): NewMessage => ({
+  subject: subjects.deadLetter(tenant, ''),
+  payload: encodeRecord({
+    v: 1,
+    events: [
+      {
+        type: 'headway.message.dead-lettered',
+        id: `${reader} ${sequence}`,
+        data: {
+          reader,
+          stream: 'RECORD',
+          generation: 1,
+          sequence,
+          subject: subjects.trajectory(tenant, work),
+          error: 'a mistake',
+          actsKnown: 0,
+        },
+      },
+    ],
+  }),
+});
+
 export const signallerAt = (sequence: number): NewMessage => ({
   subject: subjects.position('signaller'),
   payload: encodeRecord({ v: 1, positions: { RECORD: sequence } }),

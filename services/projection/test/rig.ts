@@ -16,6 +16,8 @@ export interface Rig {
   readonly watch: ReturnType<typeof createChangeWatch>;
   readonly logger: Logger;
   sql<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** As `sql`, of a statement that may take minutes. */
+  unhurried<Row extends object>(text: string): Promise<Row[]>;
   /** Appends, and answers with the last sequence. */
   say(...messages: NewMessage[]): Promise<number>;
   /** Runs the projection until both streams are projected to their ends, then goes on. */
@@ -23,8 +25,13 @@ export interface Rig {
   /** Ends what `project` began; another version of the code may go on. */
   endProjecting(): Promise<void>;
   settled(within?: number): Promise<void>;
+  /** Ends as `stop` does, and leaves the database as it is: for another rig. */
+  leave(): Promise<void>;
   stop(): Promise<void>;
 }
+
+/** How long a statement over a million rows may say nothing. Milliseconds. */
+const UNHURRIED = 900_000;
 
 /** Migrated databases that a rig has left empty, by server: making one takes longer than most tests. */
 const spare = new WeakMap<TestPostgres, string[]>();
@@ -35,6 +42,23 @@ async function emptyDatabase(server: TestPostgres): Promise<string> {
   const url = await server.createDatabase();
   await migrate(url);
   return url;
+}
+
+/** A second database with what one holds, to which nobody is connected. */
+export async function copyDatabase(server: TestPostgres, url: string): Promise<string> {
+  const name = new URL(url).pathname.slice(1);
+  const pool = openPool({ url: server.url, connections: 1, name: 'copy', silenceMs: UNHURRIED });
+  const client = await pool.connect();
+  try {
+    await client.query('set statement_timeout = 0');
+    await client.query(`create database ${name}_copy template ${name}`);
+  } finally {
+    client.release(true);
+    await pool.end();
+  }
+  const copy = new URL(url);
+  copy.pathname = `/${name}_copy`;
+  return copy.href;
 }
 
 /** Empties every table; faster than truncation where there are few rows. */
@@ -68,13 +92,15 @@ export async function startRig(
     model?: (url: string) => ReadModel;
     /** One that exists already: its owner closes it. */
     log?: EventLog;
+    /** A migrated database that exists already; an empty one unless told. */
+    url?: string;
     rebuilds?: (inner: Rebuilds) => Rebuilds;
   } = {},
 ): Promise<Rig> {
   const own = server ?? (await startPostgres());
-  const url = await emptyDatabase(own);
+  const url = options.url ?? (await emptyDatabase(own));
   const model = (options.model ?? ((at) => openReadModel({ url: at })))(url);
-  const reader = openPool({ url, connections: 2, name: 'test' });
+  const reader = openPool({ url, connections: 2, name: 'test', silenceMs: UNHURRIED });
   const streams = createMemoryStreams();
   const log = options.log ?? createMemoryLog({ streams });
   const watch = createChangeWatch();
@@ -93,6 +119,15 @@ export async function startRig(
     watch,
     logger,
     sql,
+    async unhurried<Row extends object>(text: string) {
+      const client = await reader.connect();
+      try {
+        await client.query('set statement_timeout = 0');
+        return (await client.query<Row>(text)).rows;
+      } finally {
+        client.release(true);
+      }
+    },
     async say(...messages) {
       let sequence = 0;
       for (const message of messages) {
@@ -127,7 +162,7 @@ export async function startRig(
     async settled(within = 20_000) {
       await eventually(
         async () => {
-          for (const stream of ['EVIDENCE', 'RECORD', 'ACTS'] as const) {
+          for (const stream of ['EVIDENCE', 'RECORD', 'ACTS', 'EFFECTS'] as const) {
             const { lastSequence, generation } = await log.describe(stream);
             const at = await sql<{ sequence: string; generation: number }>(
               `select sequence, generation from headway.positions where reader = 'projection' and stream = $1`,
@@ -140,6 +175,13 @@ export async function startRig(
         },
         { what: 'projection of everything', within },
       );
+    },
+    async leave() {
+      stopping.abort();
+      await Promise.all(running.map(({ ended }) => ended));
+      if (options.log === undefined) await log.close();
+      await model.close();
+      await reader.end();
     },
     async stop() {
       stopping.abort();

@@ -5,7 +5,18 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createCoverage } from '../src/coverage.ts';
 import type { Projecting } from '../src/projection.ts';
 import { mountReading } from '../src/routes/mount.ts';
-import { assessed, assessment, attempt, evidence, fact, raised, signallerAt, signals, trajectory } from './records.ts';
+import {
+  assessed,
+  assessment,
+  attempt,
+  evidence,
+  fact,
+  heldBy,
+  raised,
+  signallerAt,
+  signals,
+  trajectory,
+} from './records.ts';
 import { type Rig, startRig } from './rig.ts';
 
 let server: TestPostgres;
@@ -171,6 +182,21 @@ describe('a read after a position', () => {
     expect(work?.json()).toMatchObject({ class: 'stagnating' });
     expect(brief?.body).toContain('## Trajectory redirect');
     expect(open?.json().items).toMatchObject([{ signal: 's-1' }]);
+  });
+
+  test('of signals that stand still behind a dead letter answers so at once; what the feed cannot tell holds nobody', async () => {
+    const { rig, get } = await service();
+    const failed = attempt();
+    await rig.say(evidence('W-1', [failed]));
+    const sequence = await rig.say(trajectory('W-1', 1, [assessed('W-1', failed, assessment('same-failure'))]));
+    await rig.say(heldBy('feed', sequence, 'W-1'), signallerAt(sequence));
+    expect((await get('/v1/signals?after=EVIDENCE:1:1')).status).toBe(200);
+    await rig.say(heldBy('signaller', sequence, 'W-1'));
+    await rig.settled();
+    expect((await get('/v1/works/W-1?after=EVIDENCE:1:1')).json()).toMatchObject({ class: 'stagnating' });
+    const refused = (await get('/v1/signals?after=EVIDENCE:1:1')).json();
+    expect(refused).toMatchObject({ status: 409, code: 'work_held' });
+    expect(refused.detail).toContain(`signaller-RECORD-1-${sequence}`);
   });
 
   test('is not held up by other works, nor by evidence after the position', async () => {

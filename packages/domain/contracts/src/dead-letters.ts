@@ -1,8 +1,12 @@
 import type { PositionText } from './api.ts';
 import { encodeToken, parseSubject } from './subjects.ts';
 
-/** Who could not handle a message. */
-export type LetterReader = 'projection' | 'classifier';
+/**
+ * Who could not handle a message: `projection` makes what is read, `classifier` gives works their class, `signaller` opens
+ * and closes signals, `feed` tells other tools.
+ */
+export const letterReaders = ['projection', 'classifier', 'signaller', 'feed'] as const;
+export type LetterReader = (typeof letterReaders)[number];
 
 /** Which message could not be handled, and by whom. */
 export interface LetterPlace {
@@ -16,8 +20,10 @@ export interface LetterPlace {
 export const letterId = ({ reader, stream, generation, sequence }: LetterPlace): string =>
   `${reader}-${stream}-${generation}-${sequence}`;
 
+const LETTER_ID = new RegExp(`^(${letterReaders.join('|')})-([A-Z]+)-(\\d{1,9})-(\\d{1,15})$`);
+
 export function parseLetterId(id: string): LetterPlace | null {
-  const match = /^(projection|classifier)-([A-Z]+)-(\d{1,9})-(\d{1,15})$/.exec(id);
+  const match = LETTER_ID.exec(id);
   return match === null
     ? null
     : {
@@ -48,8 +54,8 @@ export function aggregateOf(subject: string): Aggregate {
 }
 
 /**
- * The payload of `record.deadletter.<tenant>.<work>`: the classifier cannot fold a message into a work, which stands
- * still from there on.
+ * The payload of `record.deadletter.<tenant>.<work>`: a reader of the classifier's service cannot handle a message, and
+ * what it belongs to stands still from there on. The work is empty where that is the signals of the tenant.
  */
 export interface DeadLetterRecord {
   readonly v: 1;

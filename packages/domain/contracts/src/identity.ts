@@ -19,3 +19,15 @@ export function contentDigest(event: {
   const { type, subject, time, incarnation, data } = event;
   return digest('content', canonicalJson({ type, subject, time, incarnation, data }));
 }
+
+/** The source under which who grants claims states that a work was claimed; no reporter may use it. */
+export const CLAIMS_SOURCE = 'urn:headway:claims';
+
+/**
+ * Whether an event may stand in a message of EVIDENCE. Who grants claims writes past ingest, so under its subject nothing counts
+ * but that a work was claimed, from its own source: whatever else stands there was never checked, and readers pass over it.
+ */
+export const mayStandUnder = (
+  { claimed }: { readonly claimed?: true },
+  { type, source }: { readonly type: string; readonly source: string },
+): boolean => claimed !== true || (type === 'headway.work.claimed' && source === CLAIMS_SOURCE);

@@ -54,6 +54,8 @@ export interface SignalsRecord {
    * with its newest version. `state` is then what belongs to no part.
    */
   readonly parts?: Readonly<Record<string, number>>;
+  /** Beside `parts`: by name, those whose newest version stands in this record. */
+  readonly here?: unknown;
   /**
    * This record holds some parts in `state`, by name, no event, and the `covered` of before. It counts once a later
    * record names it in `parts`; `head` is the sequence of the newest record that is not of this kind, 0 = there is none.

@@ -49,6 +49,8 @@ export function partitionOf(tenant: string, work: string): number {
 export const subjects = {
   evidence: (tenant: string, work: string) =>
     `evidence.${partitionOf(tenant, work)}.${encodeToken(tenant)}.${encodeToken(work)}`,
+  /** That a work was claimed, as who grants claims writes it: such a message may say nothing else ({@link mayStandUnder}). */
+  claimed: (tenant: string, work: string) => `${subjects.evidence(tenant, work)}.claimed`,
   tick: (partition: number) => `evidence.${partition}.tick`,
   evidenceOfPartition: (partition: number) => `evidence.${partition}.>`,
   /** Changes of a tenant's policies: in the stream of the evidence, so that what holds for which is told by the order. */
@@ -72,7 +74,7 @@ export const subjects = {
   /** What an operator did. */
   act: (tenant: string) => `act.${encodeToken(tenant)}`,
   allActs: 'act.>',
-  /** The classifier cannot fold a message into a work. */
+  /** A message cannot be handled; `work` is empty where it concerns the signals of the tenant. */
   deadLetter: (tenant: string, work: string) => `record.deadletter.${encodeToken(tenant)}.${encodeToken(work)}`,
   feed: {
     assessment: (tenant: string, work: string) => `trajectory.assessment.${encodeToken(tenant)}.${encodeToken(work)}`,
@@ -85,7 +87,7 @@ export const subjects = {
 
 /** What a subject of EVIDENCE, RECORD or ACTS says, or `null` where it is none of ours. */
 export type SubjectMeaning =
-  | { kind: 'evidence'; partition: number; tenant: string; work: string }
+  | { kind: 'evidence'; partition: number; tenant: string; work: string; claimed?: true }
   | { kind: 'tick'; partition: number }
   | { kind: 'policy'; tenant: string }
   | { kind: 'trajectory'; tenant: string; work: string }
@@ -97,15 +99,17 @@ export type SubjectMeaning =
   | { kind: 'gap' };
 
 export function parseSubject(subject: string): SubjectMeaning | null {
-  const [family, second, third, fourth, ...rest] = subject.split('.');
+  const [family, second, third, fourth, fifth, ...rest] = subject.split('.');
   if (rest.length > 0 || second === undefined) return null;
+  if (fifth !== undefined && (family !== 'evidence' || fifth !== 'claimed')) return null;
   if (second === 'gap' && third === undefined && (family === 'evidence' || family === 'record')) return { kind: 'gap' };
   if (family === 'evidence' && third !== undefined) {
     if (second === 'policy') return fourth === undefined ? { kind: 'policy', tenant: decodeToken(third) } : null;
     const partition = Number(second);
     if (!Number.isInteger(partition) || partition < 0 || partition >= PARTITIONS) return null;
     if (fourth === undefined) return third === 'tick' ? { kind: 'tick', partition } : null;
-    return { kind: 'evidence', partition, tenant: decodeToken(third), work: decodeToken(fourth) };
+    const meaning = { kind: 'evidence', partition, tenant: decodeToken(third), work: decodeToken(fourth) } as const;
+    return fifth === undefined ? meaning : { ...meaning, claimed: true };
   }
   if (family === 'act' && third === undefined) return { kind: 'act', tenant: decodeToken(second) };
   if (family !== 'record' || third === undefined) return null;

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { decodeToken, encodeToken, PARTITIONS, parseSubject, partitionOf, subjects } from '../src/index.ts';
+import {
+  CLAIMS_SOURCE,
+  decodeToken,
+  encodeToken,
+  mayStandUnder,
+  PARTITIONS,
+  parseSubject,
+  partitionOf,
+  subjects,
+} from '../src/index.ts';
 
 describe('subjects', () => {
   it.each(['W-1', '', 'a.b', 'a b*>', 'ümläut/ß', '=', '=41', 'x'.repeat(200), '日本語'])(
@@ -31,6 +40,22 @@ describe('subjects', () => {
     'say nothing where they are not ours: %s',
     (subject) => expect(parseSubject(subject)).toBeNull(),
   );
+
+  it('of a claim belong to the work, and let nothing else stand there', () => {
+    const meaning = parseSubject(subjects.claimed('t', 'W.1'));
+    expect(meaning).toEqual({
+      kind: 'evidence',
+      partition: partitionOf('t', 'W.1'),
+      tenant: 't',
+      work: 'W.1',
+      claimed: true,
+    });
+    if (meaning?.kind !== 'evidence') throw new Error('no evidence');
+    expect(mayStandUnder(meaning, { type: 'headway.work.claimed', source: CLAIMS_SOURCE })).toBe(true);
+    expect(mayStandUnder(meaning, { type: 'headway.work.claimed', source: 'ci' })).toBe(false);
+    expect(mayStandUnder(meaning, { type: 'headway.gate.attempted', source: CLAIMS_SOURCE })).toBe(false);
+    expect(mayStandUnder({}, { type: 'headway.gate.attempted', source: 'ci' })).toBe(true);
+  });
 
   it('tell ticks and records apart', () => {
     expect(parseSubject(subjects.tick(7))).toEqual({ kind: 'tick', partition: 7 });

@@ -12,6 +12,7 @@ export type { Durability } from './jetstream/durability.ts';
 export type { LogLoss } from './jetstream/guarded-streams.ts';
 export { connectJetStreamLog, type JetStreamLog, type JetStreamLogOptions } from './jetstream/jetstream-log.ts';
 export { clusterIsSafe, type Provisioned, type ProvisionOptions, provisionStreams } from './jetstream/provisioning.ts';
+export { type OneMessage, type PublishedOnce, publishOnce } from './jetstream/publish-once.ts';
 export { DEFAULT_PUBLISH_WINDOW } from './jetstream/publisher.ts';
 export * from './log.ts';
 export { createMemoryLog, createMemoryStreams, type MemoryLogOptions, type MemoryStreams } from './memory-log.ts';

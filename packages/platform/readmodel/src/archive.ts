@@ -1,11 +1,13 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
+import { copyFromQuery } from './copy.ts';
+import type { Fields } from './copy-format.ts';
 import type { ArchivedMessage } from './rows.ts';
 import type { ArchiveTable, Database } from './tables.ts';
 import { findIdentities } from './write/identities.ts';
 import { ARCHIVE_READER, type Place, readPlace } from './write/positions.ts';
 
 /** Bytes of payload fetched from the archive at once; a single larger message still comes alone. */
-const PAGE_BYTES = 8 * 1024 * 1024;
+const PAGE_BYTES = 16 * 1024 * 1024;
 /** Messages fetched from the archive at once. */
 export const ARCHIVE_PAGE = 500;
 
@@ -51,17 +53,37 @@ export async function readArchivePage(
   after: Place,
   limit: number,
 ): Promise<ArchivedMessage[]> {
-  const { rows } = await sql<Selectable<ArchiveTable>>`
-    select * from (
+  const page = await copyFromQuery(
+    db,
+    sql`
+    select generation, sequence, subject, headers, message_id, payload, recorded_at from (
       select page.*, sum(octet_length(payload)) over (order by generation, sequence) - octet_length(payload) as before
       from (
         select * from headway.archive
-        where stream = ${stream} and (generation, sequence) > (${after.generation}, ${after.sequence})
-        order by generation, sequence limit ${limit}
+        where stream = ${sql.lit(stream)}
+          and (generation, sequence) > (${sql.lit(after.generation)}, ${sql.lit(after.sequence)})
+        order by generation, sequence limit ${sql.lit(limit)}
       ) as page
     ) as counted
-    where before < ${PAGE_BYTES} order by generation, sequence`.execute(db);
-  return rows.map(asMessage);
+    where before < ${sql.lit(PAGE_BYTES)} order by generation, sequence`,
+  );
+  return Array.from(page, (fields) => readFields(stream, fields));
+}
+
+function readFields(stream: string, fields: Fields): ArchivedMessage {
+  const [generation, sequence, subject] = [fields.integer(), fields.bigint(), fields.text()];
+  const headers = JSON.parse(fields.text()) as ArchivedMessage['headers'];
+  const [messageId, payload, recordedAt] = [fields.textOrNull(), fields.bytes(), fields.time()];
+  return {
+    stream,
+    generation,
+    sequence,
+    subject,
+    headers,
+    ...(messageId === null ? {} : { messageId }),
+    payload,
+    recordedAt,
+  };
 }
 
 const asMessage = (row: Selectable<ArchiveTable>): ArchivedMessage => ({

@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
+import { CopyingClient } from './copy.ts';
 import type { Database } from './tables.ts';
 
 /** A statement that runs longer is cancelled, so that nothing waits for ever behind it. Milliseconds. */
@@ -18,6 +19,10 @@ export const CONNECT_TIMEOUT = 5_000;
  * nobody is at the other end any more, and the system itself would notice only after minutes. Milliseconds.
  */
 export const SILENCE = STATEMENT_TIMEOUT + 10_000;
+/** For statements that take their time: making the indexes of a large table, above all. Milliseconds. */
+export const PATIENT_TIMEOUT = 3_600_000;
+/** On a connection without a limit of silence the system itself asks so soon whether anybody is there. Milliseconds. */
+const PROBE_AFTER = 10_000;
 
 const INT8 = 20;
 
@@ -29,6 +34,8 @@ export interface Connecting {
   readonly name: string;
   /** {@link SILENCE} unless told. */
   readonly silenceMs?: number;
+  /** Statements may take {@link PATIENT_TIMEOUT}, and be silent all that time; for work that waits for nobody. */
+  readonly patient?: boolean;
 }
 
 /** Sequences and changes stay far below 2^53, so that `bigint` columns are read as numbers. */
@@ -40,19 +47,22 @@ const types = {
 };
 
 /** A pool that outlives the loss of its connections: the next statement opens a new one. */
-export function openPool({ url, connections, name, silenceMs = SILENCE }: Connecting): pg.Pool {
+export function openPool({ url, connections, name, silenceMs = SILENCE, patient = false }: Connecting): pg.Pool {
   const pool = new pg.Pool({
+    Client: CopyingClient,
     connectionString: url,
     max: connections,
     application_name: name,
-    statement_timeout: STATEMENT_TIMEOUT,
+    statement_timeout: patient ? PATIENT_TIMEOUT : STATEMENT_TIMEOUT,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION,
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     types,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: PROBE_AFTER,
     stream: () => {
       const socket = new Socket();
       const giveUp = () => socket.destroy(new Error(`Connection terminated: no answer within ${silenceMs} ms`));
-      return socket.setTimeout(silenceMs, giveUp);
+      return patient ? socket : socket.setTimeout(silenceMs, giveUp);
     },
   });
   // An idle connection that breaks is told here and nowhere else; unheard, it would end the process.

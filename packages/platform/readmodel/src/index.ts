@@ -11,7 +11,7 @@ export {
 } from './bus/restore.ts';
 export { type Trimmed, trimBus, YOUNGEST_TRIMMED_SECONDS } from './bus/trim.ts';
 export { isDataRefusal, isStoreAway, openPool } from './connect.ts';
-export type { Rebuild, RebuildRow, Rebuilds } from './generations/rebuilds.ts';
+export type { KnownIdentities, Rebuild, RebuildRow, Rebuilds } from './generations/rebuilds.ts';
 export { FLEET } from './generations/tables.ts';
 export { migrate } from './migrate.ts';
 export {

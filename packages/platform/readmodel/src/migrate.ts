@@ -8,7 +8,7 @@ import { migrations } from './migrations/index.ts';
  * fails is undone as a whole, and its error is thrown.
  */
 export async function migrate(url: string): Promise<readonly string[]> {
-  const db = connect({ url, connections: 2, name: 'headway-migrate' });
+  const db = connect({ url, connections: 2, name: 'headway-migrate', patient: true });
   try {
     const migrator = new Migrator({
       db,

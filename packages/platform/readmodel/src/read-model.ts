@@ -2,13 +2,20 @@ import type { LetterPlace, LetterReader, StreamPosition } from '@headway/contrac
 import { type PostgresPool, sql } from 'kysely';
 import { type IdentityArchive, identityArchive, readArchive } from './archive.ts';
 import { type BusRecords, busRecords } from './bus/records.ts';
-import { openPool, over } from './connect.ts';
+import { openPool, over, SILENCE } from './connect.ts';
 import { type Rebuilds, rebuildsOver } from './generations/rebuilds.ts';
 import type { ArchivedMessage, PolicyRow, StandingLetter, WorkRow } from './rows.ts';
 import { changedWorks, newestChange } from './views/changes.ts';
 import { type Counts, countAll } from './views/counts.ts';
 import { type CoverageQuery, classifiedBy, signalledUpTo } from './views/coverage.ts';
-import { countLetters, findLetter, type LetterQuery, letterBefore, listLetters } from './views/dead-letters.ts';
+import {
+  countLetters,
+  findLetter,
+  type LetterQuery,
+  letterBefore,
+  listLetters,
+  signalsLetter,
+} from './views/dead-letters.ts';
 import { absentFromArchive, type GapQuery } from './views/gaps.ts';
 import { newestPolicies } from './views/policies.ts';
 import { type PositionFate, positionFate } from './views/position-fate.ts';
@@ -76,6 +83,7 @@ export interface ReadModelViews {
   listLetters(query: LetterQuery): Promise<{ rows: StandingLetter[]; next: LetterPlace | null }>;
   findLetter(tenant: string, letter: LetterPlace): Promise<StandingLetter | null>;
   letterBefore(query: { tenant: string; work: string; sequence: number }): Promise<LetterPlace | null>;
+  signalsLetter(tenant: string): Promise<LetterPlace | null>;
   countLetters(): Promise<ReadonlyMap<LetterReader, number>>;
   absentFromArchive(query: GapQuery): Promise<readonly number[]>;
   countAll(): Promise<Counts>;
@@ -104,13 +112,30 @@ export interface Opening {
   readonly silenceMs?: number;
 }
 
+/** How a read model reaches its store. */
+export interface Pools {
+  readonly pool: PostgresPool;
+  /** For statements that take their time; `pool` unless told. */
+  readonly patient?: PostgresPool;
+  /** How often a connection that holds a lock says something. Milliseconds. */
+  readonly keepAliveMs?: number;
+}
+
+/** Well within the silence after which a connection is given up. */
+const keepAliveOf = (silenceMs: number) => silenceMs / 4;
+
 /** Opens the read model. Connects with the first statement; run `migrate` before. */
 export const openReadModel = ({ connections = DEFAULT_CONNECTIONS, name = 'headway', ...more }: Opening): ReadModel =>
-  readModelOver(openPool({ ...more, connections, name }));
+  readModelOver({
+    pool: openPool({ ...more, connections, name }),
+    patient: openPool({ ...more, connections: 1, name, patient: true }),
+    ...(more.silenceMs === undefined ? {} : { keepAliveMs: keepAliveOf(more.silenceMs) }),
+  });
 
-/** The read model over a pool of connections that is given: for tests that let statements fail. */
-export function readModelOver(pool: PostgresPool): ReadModel {
+/** The read model over pools of connections that are given: for tests that let statements fail. */
+export function readModelOver({ pool, patient, keepAliveMs = keepAliveOf(SILENCE) }: Pools): ReadModel {
   const db = over(pool);
+  const slow = patient === undefined ? db : over(patient);
   return {
     writer: {
       place: (reader, stream) => readPlace(db, reader, stream),
@@ -136,19 +161,23 @@ export function readModelOver(pool: PostgresPool): ReadModel {
       listLetters: (query) => listLetters(db, query),
       findLetter: (tenant, letter) => findLetter(db, tenant, letter),
       letterBefore: (query) => letterBefore(db, query),
+      signalsLetter: (tenant) => signalsLetter(db, tenant),
       countLetters: () => countLetters(db),
       absentFromArchive: (query) => absentFromArchive(db, query),
       countAll: () => countAll(db),
       positionFate: (position) => positionFate(db, position),
     },
     identities: identityArchive(db),
-    rebuilds: rebuildsOver(db),
-    bus: busRecords(db),
+    rebuilds: rebuildsOver({ db, slow, keepAliveMs }),
+    bus: busRecords(db, keepAliveMs),
     findIdentities: (keys) => findIdentities(db, keys),
     readArchive: (stream, after) => readArchive(db, stream, after),
     ping: async () => {
       await sql`select change from headway.changes`.execute(db);
     },
-    close: () => db.destroy(),
+    close: async () => {
+      await db.destroy();
+      if (slow !== db) await slow.destroy();
+    },
   };
 }

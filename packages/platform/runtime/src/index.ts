@@ -1,5 +1,6 @@
 export * from './backoff.ts';
 export * from './config.ts';
+export * from './durability-metrics.ts';
 export * from './health.ts';
 export * from './http.ts';
 export * from './logger.ts';

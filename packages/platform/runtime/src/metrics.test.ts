@@ -1,5 +1,6 @@
+import type { Durability } from '@headway/eventlog';
 import { expect, it } from 'vitest';
-import { createHttp, createLogger, createMetrics } from './index.ts';
+import { createHttp, createLogger, createMetrics, measureDurability } from './index.ts';
 
 const logger = createLogger('test', { write: () => {} });
 
@@ -50,4 +51,16 @@ it('leaves out what cannot be measured, and shows the rest', async () => {
 
 it('refuses a name that is not one of ours', () => {
   expect(() => createMetrics('test').gauge('Works of W-1', '', () => 1)).toThrow(RangeError);
+});
+
+it('tells whether an acknowledgement of the log is durable, as the server says at the moment', async () => {
+  let said: Durability = { meaning: 'published', replicas: 3, sync: '2m', serverVersion: '2.9.10', text: 'for people' };
+  const metrics = createMetrics('test');
+  measureDurability(metrics, { durability: async () => said });
+  const scraped = async () => (await metrics.render()).split('\n').filter((line) => line.startsWith('headway_log_'));
+  expect(await scraped()).toEqual(['headway_log_durable 0', 'headway_log_replicas 3']);
+  said = { ...said, meaning: 'durable', sync: 'always', replicas: 5 };
+  expect(await scraped()).toEqual(['headway_log_durable 1', 'headway_log_replicas 5']);
+  said = { ...said, meaning: 'unknown', sync: null };
+  expect(await scraped()).toEqual(['headway_log_durable 0', 'headway_log_replicas 5']);
 });

@@ -1,5 +1,14 @@
 import type { Claim, Claims } from '@headway/claims';
-import { contentDigest, encodeRecord, limits, type Problem, problem, sizingSchema, subjects } from '@headway/contracts';
+import {
+  CLAIMS_SOURCE,
+  contentDigest,
+  encodeRecord,
+  limits,
+  type Problem,
+  problem,
+  sizingSchema,
+  subjects,
+} from '@headway/contracts';
 import type { EventLog } from '@headway/eventlog';
 import { ok, type Result, refused } from '@headway/kernel';
 import { type Logger, sendProblem } from '@headway/runtime';
@@ -170,7 +179,7 @@ async function tellWork(
   const event = {
     specversion: '1.0',
     id: `${claim.resource}@${claim.epoch}`,
-    source: 'urn:headway:claims',
+    source: CLAIMS_SOURCE,
     type: 'headway.work.claimed',
     subject: work,
     time: new Date().toISOString(),
@@ -179,7 +188,7 @@ async function tellWork(
   } as const;
   const commit = { v: 1, events: [event], contents: [contentDigest(event)] } as Parameters<typeof encodeRecord>[0];
   const told = await log.append({
-    subject: subjects.evidence(tenant, work),
+    subject: subjects.claimed(tenant, work),
     payload: encodeRecord(commit),
     messageId: event.id,
   });

@@ -1,6 +1,7 @@
 import {
   type EvidenceCommit,
   identityKey,
+  mayStandUnder,
   type Problem,
   parseSubject,
   problem,
@@ -96,8 +97,11 @@ export function followEvidence(options: FollowOptions): Following {
         reading.heldUp = recent.full;
         if (reading.heldUp) return handled.retry('the archive is too far behind', ARCHIVE_POLL_MS);
         for (const message of messages) {
-          enterMessage(recent, message, logger);
-          heads.read(message.subject, message.sequence);
+          // Most of it this process wrote itself, a moment ago.
+          if (!heads.covers(message.subject, message.sequence)) {
+            enterMessage(recent, message, logger);
+            heads.read(message.subject, message.sequence);
+          }
           lag.read(message.sequence, message.recordedAt);
           reading.reached = message.sequence;
         }
@@ -230,6 +234,7 @@ function enterMessage(recent: RecentIndex, message: LogMessage, logger: Logger):
   try {
     const commit = JSON.parse(Buffer.from(message.payload).toString('utf8')) as EvidenceCommit;
     commit.events.forEach((event, index) => {
+      if (!mayStandUnder(meaning, event)) return;
       recent.enter(identityKey(meaning.tenant, event), commit.contents[index] ?? '', position);
     });
   } catch (error) {

@@ -35,6 +35,8 @@ export function createHeads(most: number = HEAD_ENTRIES) {
       const { last, mark } = of(subject);
       if (sequence > last) set(subject, { last: sequence, mark });
     },
+    /** Whether the identities of a message are entered already: what stands up to the head is known. */
+    covers: (subject: string, sequence: number): boolean => sequence <= of(subject).last,
     /** A message was read whose identities are entered now. What this process wrote itself changes nothing. */
     read(subject: string, sequence: number): void {
       if (sequence > of(subject).last) set(subject, { last: sequence, mark: ++marks });

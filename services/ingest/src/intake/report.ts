@@ -1,4 +1,5 @@
 import {
+  CLAIMS_SOURCE,
   contentDigest,
   depthOf,
   type EvidenceEvent,
@@ -53,8 +54,8 @@ export function readReport(tenant: string, item: Item): Result<Report, RefusedRe
   for (const name of ['id', 'source', 'subject'] as const)
     if (!isPlainText(event[name]))
       return fail(problem('invalid_event', `\`${name}\` holds a NUL or half a character. Use plain text.`, `/${name}`));
-  if (event.source === OWN_SOURCE)
-    return fail(problem('invalid_event', `\`${OWN_SOURCE}\` is Headway's own source. Use another one.`, '/source'));
+  if (event.source === OWN_SOURCE || event.source === CLAIMS_SOURCE)
+    return fail(problem('invalid_event', `\`${event.source}\` is Headway's own source. Use another one.`, '/source'));
   // What was reported, not what was read of it: a default that is added later must not make a retry another content.
   const reported = raw as { data?: unknown };
   const content = contentDigest({ ...event, data: reported.data ?? {} });

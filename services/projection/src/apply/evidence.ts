@@ -1,5 +1,5 @@
 import type { ArchivedMessage, Changes, PolicyRow, TimelineRow, UsageSpanRow, WorkRow } from '@headway/readmodel';
-import type { Decode, DecodedEvent } from '../decode.ts';
+import { type Decode, type DecodedEvent, decodeAhead } from '../decode.ts';
 import { policyRow } from '../projectors/policy.ts';
 import { evidenceEntry } from '../projectors/timeline.ts';
 import { usageSpan } from '../projectors/usage.ts';
@@ -20,7 +20,7 @@ export async function applyEvidence(
   messages: readonly ArchivedMessage[],
   decode: Decode,
 ): Promise<void> {
-  await changes.archive(messages);
+  await Promise.all([changes.archive(messages), decodeAhead(messages, decode)]);
   await projectEvidence(changes, messages, decode);
 }
 

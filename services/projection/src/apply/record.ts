@@ -18,7 +18,7 @@ import {
   type TimelineRow,
   type WorkKey,
 } from '@headway/readmodel';
-import type { Decode, Decoded } from '../decode.ts';
+import { type Decode, type Decoded, decodeAhead } from '../decode.ts';
 import { afterAssessment, afterCover, isTurn } from '../projectors/assessment.ts';
 import { afterSignalEvent } from '../projectors/signal.ts';
 import { assessmentEntry, signalEntry } from '../projectors/timeline.ts';
@@ -37,7 +37,7 @@ export async function applyRecord(
   messages: readonly ArchivedMessage[],
   decode: Decode,
 ): Promise<void> {
-  await changes.archive(messages);
+  await Promise.all([changes.archive(messages), decodeAhead(messages, decode)]);
   await projectRecord(changes, messages, decode);
 }
 

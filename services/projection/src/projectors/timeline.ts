@@ -62,6 +62,8 @@ const entry = ({ tenant, work }: WorkKey, { stream, generation, sequence, record
 
 /** The data as the timeline shows it: long members are cut and named in `cut`, so that a page stays small. */
 export function shown(data: object): object {
+  // Nothing of it can be too long where all of it is short.
+  if (JSON.stringify(data).length <= SHOWN_MEMBER) return data;
   const cut: string[] = [];
   const kept: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(data)) {

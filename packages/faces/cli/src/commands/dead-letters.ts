@@ -76,4 +76,4 @@ export async function actOnDeadLetter(
 }
 
 const whoTries = ({ reader }: DeadLetterView): string =>
-  reader === 'classifier' ? '; the classifier tells within seconds if it fails again' : ', and handled';
+  reader === 'projection' ? ', and handled' : `; the ${reader} tells within seconds if it fails again`;

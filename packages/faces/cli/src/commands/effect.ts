@@ -148,7 +148,9 @@ export async function listEffects(context: Context, options: ListOptions): Promi
     const age = view.uncertainForSeconds === null ? '' : ` ${ageOf(view.uncertainForSeconds)}`;
     const why = view.resolvedBy ?? view.reason ?? '';
     const head = `${view.operation.slice(0, SHOWN_ID)}  ${(view.state + age).padEnd(20)}`;
-    print(context, oneLine(`${head} ${view.kind} ${view.target}  ${view.key}${why === '' ? '' : `  (${why})`}`));
+    // Only what others wrote is put on one line: the columns keep their width.
+    const [target, key, because] = [view.target, view.key, why].map(oneLine);
+    print(context, `${head} ${view.kind} ${target}  ${key}${because === '' ? '' : `  (${because})`}`);
   }
   return exitCodes.ok;
 }

@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { tryLock } from '../advisory-lock.ts';
 import type { ArchivedMessage } from '../rows.ts';
 import type { Database } from '../tables.ts';
 import { ARCHIVE_READER, type ReaderPlace } from '../write/positions.ts';
@@ -52,8 +53,11 @@ export interface BusRecords {
   gaps(stream: string): Promise<readonly Gap[]>;
   /** Up to where the positions of a former generation are true; `null` = the generation is not known. */
   generationEnd(stream: string, generation: number): Promise<number | null>;
-  /** Runs alone among all processes that put back or trim; throws where another one is at it. */
-  alone<Value>(step: () => Promise<Value>): Promise<Value>;
+  /**
+   * Runs alone among all processes that put back or trim; throws where another one is at it. `lost` aborts where the store
+   * was out of reach meanwhile, so that another one may have begun: the step is to end, and `alone` throws.
+   */
+  alone<Value>(step: (lost: AbortSignal) => Promise<Value>): Promise<Value>;
 }
 
 export interface Restored {
@@ -102,7 +106,7 @@ const messageOf = (row: StoredMessage): ArchivedMessage => ({
   recordedAt: row.recorded_at.getTime(),
 });
 
-export function busRecords(db: Kysely<Database>): BusRecords {
+export function busRecords(db: Kysely<Database>, keepAliveMs: number): BusRecords {
   const numberOf = async (query: ReturnType<typeof sql<{ value: number | null }>>) =>
     (await query.execute(db)).rows[0]?.value ?? null;
   return {
@@ -165,18 +169,18 @@ export function busRecords(db: Kysely<Database>): BusRecords {
         sql`select last_sequence as value from headway.bus_generations
           where stream = ${stream} and generation = ${generation}`,
       ),
-    alone: (step) =>
-      db.connection().execute(async (connection) => {
-        const { rows } = await sql<{ locked: boolean }>`
-          select pg_try_advisory_lock(${LOCK}) as locked`.execute(connection);
-        if (rows[0]?.locked !== true)
-          throw new Error('another process puts the bus back or trims it now: wait for it, then look again');
-        try {
-          return await step();
-        } finally {
-          await sql`select pg_advisory_unlock(${LOCK})`.execute(connection);
-        }
-      }),
+    async alone(step) {
+      const locked = await tryLock(db, sql`${LOCK}`, keepAliveMs);
+      if (locked === null)
+        throw new Error('another process puts the bus back or trims it now: wait for it, then look again');
+      try {
+        const value = await step(locked.lost);
+        locked.lost.throwIfAborted();
+        return value;
+      } finally {
+        await locked.release();
+      }
+    },
   };
 }
 

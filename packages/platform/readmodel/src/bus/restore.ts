@@ -78,7 +78,7 @@ export async function planRestore(
  * wherever it ended. Streams that are level are left alone.
  */
 export function restoreBus(parts: RestoreParts): Promise<readonly RestoredStream[]> {
-  return parts.records.alone(async () => {
+  return parts.records.alone(async (lost) => {
     const done: RestoredStream[] = [];
     // All are marked before the first one stands again: a writer of one stream reads the others too.
     const plans = (await planRestore(parts)).filter(({ found }) => found !== 'level');
@@ -86,7 +86,8 @@ export function restoreBus(parts: RestoreParts): Promise<readonly RestoredStream
     if (plans.length > 0) await delay(parts.noticeMs ?? NOTICE_MS);
     for (const end of inOrder(await parts.records.archivedEnds())) {
       const plan = await planStream(parts, end);
-      const result = plan.found === 'level' ? untouched(plan) : await restoreStream(parts, plan);
+      lost.throwIfAborted();
+      const result = plan.found === 'level' ? untouched(plan) : await restoreStream(parts, plan, lost);
       done.push(result);
     }
     return done;
@@ -108,7 +109,7 @@ const untouched = ({ stream, end, now, found }: StreamPlan): RestoredStream => (
   kept: noKept,
 });
 
-async function restoreStream(parts: RestoreParts, plan: StreamPlan): Promise<RestoredStream> {
+async function restoreStream(parts: RestoreParts, plan: StreamPlan, lost: AbortSignal): Promise<RestoredStream> {
   const { bus, records, onProgress = () => {} } = parts;
   const { end } = plan;
   const stream = end.stream as StreamName;
@@ -116,7 +117,7 @@ async function restoreStream(parts: RestoreParts, plan: StreamPlan): Promise<Res
   let published = 0;
   let withoutId = 0;
   if (from < end.sequence) {
-    const archived = upTo(parts.readArchive(stream, await placeBefore(parts, end, from)), end.sequence);
+    const archived = upTo(parts.readArchive(stream, await placeBefore(parts, end, from)), end.sequence, lost);
     const done = await bus.appendExactly(stream, from, archived, (count) =>
       onProgress({ stream, done: count, of: end.sequence - from }),
     );
@@ -127,6 +128,7 @@ async function restoreStream(parts: RestoreParts, plan: StreamPlan): Promise<Res
   const gap = await standInForLost(parts, end);
   const kept = await placeKept(parts, stream);
   const now = await bus.log.describe(stream);
+  lost.throwIfAborted();
   await records.restored({ stream, from: end, generation: plan.generation, created: now.created, gap });
   await bus.mark(stream, plan.generation, false);
   return {
@@ -170,8 +172,13 @@ async function placeBefore({ records }: RestoreParts, end: ArchivedEnd, sequence
   return { generation: end.generation, sequence };
 }
 
-async function* upTo(messages: AsyncIterable<ArchivedMessage>, last: number): AsyncGenerator<ExactMessage> {
+async function* upTo(
+  messages: AsyncIterable<ArchivedMessage>,
+  last: number,
+  lost: AbortSignal,
+): AsyncGenerator<ExactMessage> {
   for await (const message of messages) {
+    lost.throwIfAborted();
     if (message.sequence > last) return;
     yield message;
   }

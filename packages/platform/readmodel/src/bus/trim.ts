@@ -36,13 +36,14 @@ export function trimBus(
 ): Promise<readonly Trimmed[]> {
   if (!(olderThanSeconds >= YOUNGEST_TRIMMED_SECONDS))
     throw new RangeError(`an age of ${olderThanSeconds} seconds is below ${YOUNGEST_TRIMMED_SECONDS}`);
-  return parts.records.alone(async () => {
+  return parts.records.alone(async (lost) => {
     const ends = await parts.records.archivedEnds();
     const done: Trimmed[] = [];
     for (const stream of TRIMMED_STREAMS) {
       const end = ends.find((one) => one.stream === stream);
       const bound = await boundOf(parts, stream, end, parts.now - olderThanSeconds * 1_000);
       let removed = 0;
+      lost.throwIfAborted();
       if (bound.upTo > 0 && !dryRun && end !== undefined) {
         if (stream === STREAMS.evidence) await keepPolicies(parts.bus.log, bound.upTo);
         await parts.records.noteTrim(stream, end.generation, bound.upTo);

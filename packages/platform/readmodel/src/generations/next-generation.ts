@@ -8,9 +8,13 @@ interface Index {
   readonly primary: boolean;
 }
 
-/** Makes the empty tables of the next generation, like those of the living one. What was there before is thrown away. */
+/**
+ * Makes the empty tables of the next generation, like those of the living one. What earlier rebuilds have left, one that
+ * died after its switch too, is thrown away.
+ */
 export async function createNext(tx: Kysely<Database>): Promise<void> {
   await dropSchema(tx, NEXT_SCHEMA);
+  await dropSchema(tx, OLD_SCHEMA);
   await sql`create schema ${sql.ref(NEXT_SCHEMA)}`.execute(tx);
   for (const table of GENERATION_TABLES) {
     await sql`

@@ -1,19 +1,30 @@
 import type { RebuildView } from '@headway/contracts';
 import { type Kysely, sql } from 'kysely';
+import { type HeldLock, tryLock } from '../advisory-lock.ts';
 import { readArchivePage } from '../archive.ts';
 import type { ArchivedMessage } from '../rows.ts';
 import type { Database } from '../tables.ts';
-import { type Changes, changesOver, nextChange } from '../write/advance.ts';
+import { type Changes, changesOver, lockChanges, nextChange } from '../write/advance.ts';
 import { fromArchive } from '../write/from-archive.ts';
 import { listHolds } from '../write/holds.ts';
+import {
+  findIdentities,
+  identitiesAt,
+  type PlaceRange,
+  type StandingIdentity,
+  summarizeIdentities,
+} from '../write/identities.ts';
 import type { Place } from '../write/positions.ts';
 import { completeNext, createNext, dropSchema, takePlace } from './next-generation.ts';
 import { FLEET, intoNextGeneration, NEXT_SCHEMA, OLD_SCHEMA } from './tables.ts';
 
 /** How long the switch waits for readers that are in the midst of a statement; then it is tried again. */
 const LOCK_TIMEOUT = '5s';
-/** Making the indexes of a large generation may take so long. */
-const INDEX_TIMEOUT = '1h';
+/** All writers wait for the switch; one that takes longer is undone and tried again. */
+const SWITCH_TIMEOUT = '10min';
+
+/** Identities that stand, by key. */
+export type KnownIdentities = Pick<ReadonlyMap<string, StandingIdentity>, 'get'>;
 
 export interface RebuildRow extends Omit<RebuildView, 'rate' | 'etaSeconds' | 'requestedAt' | 'endedAt'> {
   readonly id: number;
@@ -44,8 +55,15 @@ export interface Rebuild {
   readonly total: number;
   /** Archived messages of a stream after a place; none at its end. */
   page(stream: string, after: Place, limit: number): Promise<ArchivedMessage[]>;
-  /** Writes into the next generation and notes the messages that are done with, all or nothing. */
-  write(done: number, write: (changes: Changes) => Promise<void>): Promise<boolean>;
+  /** The identities that stand among `keys`: to be asked for ahead of a write. */
+  findIdentities(keys: readonly string[]): Promise<KnownIdentities>;
+  /** The identities that stand at the messages of a range: cheaper than to ask for each of them. */
+  identitiesAt(range: PlaceRange): Promise<KnownIdentities>;
+  /**
+   * Writes into the next generation and notes the messages that are done with, all or nothing. The identities in `known`
+   * are not asked for again: one that stands stands for ever.
+   */
+  write(done: number, known: KnownIdentities, write: (changes: Changes) => Promise<void>): Promise<boolean>;
   /** Makes the indexes. Call it before `switch`. */
   complete(): Promise<boolean>;
   /**
@@ -59,7 +77,15 @@ export interface Rebuild {
   release(): Promise<void>;
 }
 
-export const rebuildsOver = (db: Kysely<Database>): Rebuilds => ({
+/** What rebuilds run on. */
+interface Connections {
+  readonly db: Kysely<Database>;
+  /** For statements that take their time. */
+  readonly slow: Kysely<Database>;
+  readonly keepAliveMs: number;
+}
+
+export const rebuildsOver = ({ db, ...more }: Connections): Rebuilds => ({
   async generation(projection) {
     const { rows } = await sql<{ generation: number }>`
       select generation from headway.projections where name = ${projection}`.execute(db);
@@ -70,17 +96,30 @@ export const rebuildsOver = (db: Kysely<Database>): Rebuilds => ({
       select * from headway.rebuilds where projection = ${projection} order by id desc limit 1`.execute(db);
     return rows[0] === undefined ? null : read(rows[0]);
   },
-  takeOn: (worker) => takeOn(db, worker),
+  takeOn: (worker) => takeOn({ db, ...more }, worker),
 });
 
-async function takeOn(db: Kysely<Database>, worker: string): Promise<Rebuild | null> {
+async function takeOn(connections: Connections, worker: string): Promise<Rebuild | null> {
+  const { db } = connections;
   const { rows: wanted } = await sql`
     select from headway.rebuilds where projection = ${FLEET} and state in ('requested', 'running')`.execute(db);
   if (wanted.length === 0) return null;
-  // The lock lives as long as its connection: with a worker that dies it ends, and another takes the rebuild on.
-  const locked = await lock(db);
+  // With a worker that dies its lock ends, and another takes the rebuild on.
+  const locked = await lock(connections);
   if (locked === null) return null;
-  const begun = await db.transaction().execute(async (tx) => {
+  try {
+    return await begin(connections, worker, locked);
+  } catch (error) {
+    await locked.release();
+    throw error;
+  }
+}
+
+const lock = ({ db, keepAliveMs }: Connections) => tryLock(db, sql`hashtext('headway/rebuild')`, keepAliveMs);
+
+async function begin(connections: Connections, worker: string, locked: HeldLock): Promise<Rebuild | null> {
+  const { slow } = connections;
+  const begun = await slow.transaction().execute(async (tx) => {
     const { rows } = await sql<{ id: number; total: number }>`
       update headway.rebuilds set
         state = 'running', worker = ${worker}, started_at = clock_timestamp(), updated_at = clock_timestamp(), done = 0,
@@ -93,28 +132,8 @@ async function takeOn(db: Kysely<Database>, worker: string): Promise<Rebuild | n
     await locked.release();
     return null;
   }
-  return rebuildOf(db, { ...begun, worker }, locked.release);
-}
-
-async function lock(db: Kysely<Database>): Promise<{ release(): Promise<void> } | null> {
-  const released = Promise.withResolvers<void>();
-  const got = Promise.withResolvers<boolean>();
-  const holding = db.connection().execute(async (connection) => {
-    const { rows } = await sql<{ locked: boolean }>`
-      select pg_try_advisory_lock(hashtext('headway/rebuild')) as locked`.execute(connection);
-    got.resolve(rows[0]?.locked === true);
-    if (rows[0]?.locked !== true) return;
-    await released.promise;
-    await sql`select pg_advisory_unlock(hashtext('headway/rebuild'))`.execute(connection);
-  });
-  holding.catch((error: unknown) => got.reject(error));
-  if (!(await got.promise)) return null;
-  return {
-    release: async () => {
-      released.resolve();
-      await holding.catch(() => undefined);
-    },
-  };
+  await summarizeIdentities(slow);
+  return rebuildOf(connections, { ...begun, worker }, locked);
 }
 
 interface Begun {
@@ -123,11 +142,21 @@ interface Begun {
   readonly worker: string;
 }
 
-function rebuildOf(db: Kysely<Database>, begun: Begun, unlock: () => Promise<void>): Rebuild {
+function rebuildOf(connections: Connections, begun: Begun, taken: HeldLock): Rebuild {
+  const { db, slow } = connections;
   const { id, total, worker } = begun;
+  let locked = taken;
+  /** Whether nobody else is at it: a lock that was lost with its connection is taken again where that is possible. */
+  const isLocked = async () => {
+    if (!locked.lost.aborted) return true;
+    const again = await lock(connections);
+    locked = again ?? locked;
+    return again !== null;
+  };
   /** Runs a step while the rebuild is still this worker's. The row stays locked, so that it is called off before or after. */
-  const step = (run: (tx: Kysely<Database>) => Promise<void>): Promise<boolean> =>
-    db.transaction().execute(async (tx) => {
+  const step = async (run: (tx: Kysely<Database>) => Promise<void>, on = db): Promise<boolean> => {
+    if (!(await isLocked())) return false;
+    return on.transaction().execute(async (tx) => {
       const { rows } = await sql`
         select from headway.rebuilds where id = ${id} and state = 'running' and worker = ${worker} for update`.execute(
         tx,
@@ -136,6 +165,7 @@ function rebuildOf(db: Kysely<Database>, begun: Begun, unlock: () => Promise<voi
       await run(tx);
       return true;
     });
+  };
   const note = (tx: Kysely<Database>, done: number) =>
     sql`
       update headway.rebuilds
@@ -145,19 +175,18 @@ function rebuildOf(db: Kysely<Database>, begun: Begun, unlock: () => Promise<voi
     id,
     total,
     page: (stream, after, limit) => readArchivePage(db, stream, after, limit),
-    write: (done, write) =>
+    findIdentities: (keys) => findIdentities(db, keys),
+    identitiesAt: (range) => identitiesAt(db, range),
+    write: (done, known, write) =>
       step(async (tx) => {
-        await write(nextChanges(tx));
+        await write(nextChanges(tx, known));
         await note(tx, done);
       }),
-    complete: () =>
-      step(async (tx) => {
-        await sql`set local statement_timeout = ${sql.lit(INDEX_TIMEOUT)}`.execute(tx);
-        await completeNext(tx);
-      }),
+    complete: () => step(completeNext, slow),
     switch: (finish) =>
       step(async (tx) => {
         await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`.execute(tx);
+        await sql`set local statement_timeout = ${sql.lit(SWITCH_TIMEOUT)}`.execute(tx);
         const change = await nextChange(tx);
         const held = await listHolds(tx.withPlugin(intoNextGeneration()));
         await note(
@@ -170,7 +199,7 @@ function rebuildOf(db: Kysely<Database>, begun: Begun, unlock: () => Promise<voi
         await takePlace(tx, change);
         await sql`
           update headway.rebuilds set state = 'switched', ended_at = clock_timestamp() where id = ${id}`.execute(tx);
-      }),
+      }, slow),
     fail: async (error) => {
       await sql`
         update headway.rebuilds set state = 'failed', ended_at = clock_timestamp(), error = ${error}
@@ -180,25 +209,46 @@ function rebuildOf(db: Kysely<Database>, begun: Begun, unlock: () => Promise<voi
       try {
         const { rows } = await sql`select from headway.rebuilds where id = ${id} and worker = ${worker}`.execute(db);
         if (rows.length > 0) {
-          await dropSchema(db, NEXT_SCHEMA);
-          await dropSchema(db, OLD_SCHEMA);
+          await dropSchema(slow, NEXT_SCHEMA);
+          await dropSchema(slow, OLD_SCHEMA);
         }
       } finally {
-        await unlock();
+        await locked.release();
       }
     },
   };
 }
 
 /** Changes of the next generation. What all generations share is left as it is. */
-const nextChanges = (tx: Kysely<Database>): Changes => ({
-  ...fromArchive(changesOver(tx.withPlugin(intoNextGeneration()), 0)),
+const nextChanges = (tx: Kysely<Database>, known: KnownIdentities = new Map()): Changes => ({
+  ...fromArchive(withKnown(tx, known)),
   keepDeadLetters: async () => {},
   closeLetter: async () => false,
   rememberPlace: async () => {},
   requestRebuild: async () => {},
   cancelRebuild: async () => {},
 });
+
+/** The changes of the next generation, to which some identities are known. */
+function withKnown(tx: Kysely<Database>, known: KnownIdentities): Changes {
+  const changes = changesOver(tx.withPlugin(intoNextGeneration()), 0);
+  return {
+    ...changes,
+    async findIdentities(keys) {
+      const found = await changes.findIdentities(keys.filter((key) => known.get(key) === undefined));
+      for (const key of keys) {
+        const standing = known.get(key);
+        if (standing !== undefined) found.set(key, standing);
+      }
+      return found;
+    },
+    async takeIdentities(identities) {
+      // The projection may be about to take the same: one after the other.
+      if (identities.length > 0) await lockChanges(tx);
+      return changes.takeIdentities(identities);
+    },
+  };
+}
 
 interface Stored {
   readonly id: number;

@@ -6,6 +6,7 @@ import * as bus from './0010-bus.ts';
 import * as deadLetters from './0020-dead-letters.ts';
 import * as rebuilds from './0021-rebuilds.ts';
 import * as judgment from './0030-judgment.ts';
+import * as identitiesByPlace from './0040-identities-by-place.ts';
 
 /** In the order of their names. A migration that was released is never edited: add another one. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -16,4 +17,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0020-dead-letters': deadLetters,
   '0021-rebuilds': rebuilds,
   '0030-judgment': judgment,
+  '0040-identities-by-place': identitiesByPlace,
 };

@@ -14,7 +14,8 @@ export interface CoverageQuery {
 /** A work that stands still keeps nobody from reading the others. */
 const notHeld = sql`not exists (
   select from headway.dead_letters as letters
-  where letters.state = 'open' and letters.tenant = works.tenant and letters.work = works.work
+  where letters.state = 'open' and letters.reader in ('projection', 'classifier')
+    and letters.tenant = works.tenant and letters.work = works.work
 )`;
 
 /**
@@ -40,12 +41,21 @@ export async function classifiedBy(
   return row === undefined || row.waiting ? null : (row.covered_by ?? 0);
 }
 
-/** Up to which sequence of RECORD the tenant's signaller has seen everything of the tenant. */
+/**
+ * Up to which sequence of RECORD the tenant's signaller has seen everything of the tenant. It goes on with others where it
+ * cannot judge a message of this one.
+ */
 export async function signalledUpTo(db: Kysely<Database>, tenant: string): Promise<number> {
   const { rows } = await sql<{ covered: number | null }>`
-    select greatest(
-      (select covered from headway.signal_coverage where tenant = ${storableText(tenant)}),
-      (select sequence from headway.positions where reader = ${SIGNALLER} and stream = 'RECORD')
+    select least(
+      greatest(
+        (select covered from headway.signal_coverage where tenant = ${storableText(tenant)}),
+        (select sequence from headway.positions where reader = ${SIGNALLER} and stream = 'RECORD')
+      ),
+      (
+        select min(sequence) - 1 from headway.dead_letters
+        where state = 'open' and reader = 'signaller' and stream = 'RECORD' and tenant = ${storableText(tenant)}
+      )
     ) as covered`.execute(db);
   return rows[0]?.covered ?? 0;
 }

@@ -80,9 +80,20 @@ export async function letterBefore(
 ): Promise<LetterPlace | null> {
   const { rows } = await sql<LetterPlace>`
     select reader, stream, generation, sequence from headway.dead_letters
-    where state = 'open' and tenant = ${storableText(tenant)} and work = ${storableText(work)}
+    where state = 'open' and reader in ('projection', 'classifier')
+      and tenant = ${storableText(tenant)} and work = ${storableText(work)}
       and (stream <> 'EVIDENCE' or sequence <= ${sequence})
     order by stream, generation, sequence limit 1`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** The open dead letter that keeps the signals of a tenant from going on, if there is one. */
+export async function signalsLetter(db: Kysely<Database>, tenant: string): Promise<LetterPlace | null> {
+  const { rows } = await sql<LetterPlace>`
+    select reader, stream, generation, sequence from headway.dead_letters
+    where state = 'open' and tenant = ${storableText(tenant)} and stream = 'RECORD'
+      and (reader = 'signaller' or (reader = 'projection' and work is null))
+    order by generation, sequence limit 1`.execute(db);
   return rows[0] ?? null;
 }
 

@@ -103,6 +103,11 @@ export async function nextChange(tx: Kysely<Database>): Promise<number> {
   return change;
 }
 
+/** Waits until no other transaction changes read models, and keeps others waiting until the end of this one. */
+export async function lockChanges(tx: Kysely<Database>): Promise<void> {
+  await sql`select from headway.changes for update`.execute(tx);
+}
+
 export function changesOver(tx: Kysely<Database>, change: number): Changes {
   return {
     change,

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 /** Rows of one statement. More are written in several. */
 export const STATEMENT_ROWS = 1_000;
 
-type Type =
+export type ColumnType =
   | 'text'
   | 'integer'
   | 'smallint'
@@ -15,7 +15,7 @@ type Type =
   | 'timestamptz';
 
 /** A column: its name, its type, and its value of a row. */
-export type Column<Row> = readonly [name: string, type: Type, value: (row: Row) => unknown];
+export type Column<Row> = readonly [name: string, type: ColumnType, value: (row: Row) => unknown];
 
 /** `(a, b) select * from unnest($1::text[], $2::bigint[])`: many rows with one parameter per column. */
 export function rowsOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): RawBuilder<unknown> {
@@ -30,10 +30,10 @@ export function rowsOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[
   return sql`(${names}) select ${selected} from unnest(${arrays}) as given(${names})`;
 }
 
-const arrayOf = (type: Type) => (type === 'json' ? 'text[]' : `${type}[]`);
+const arrayOf = (type: ColumnType) => (type === 'json' ? 'text[]' : `${type}[]`);
 
 /** What Postgres can hold: it has no NUL in texts, and the driver would read an object as a row. */
-function storable(type: Type, value: unknown): unknown {
+function storable(type: ColumnType, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   if (type === 'json') return JSON.stringify(value);
   if (type === 'timestamptz') return new Date(value as number).toISOString();

@@ -1,7 +1,8 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
+import { copyInto } from '../copy.ts';
 import type { UsageSpanRow } from '../rows.ts';
 import type { Database } from '../tables.ts';
-import { type Column, chunksOf, rowsOf } from './unnest.ts';
+import type { Column } from './unnest.ts';
 
 const columns: readonly Column<UsageSpanRow>[] = [
   ['tenant', 'text', (row) => row.tenant],
@@ -12,5 +13,5 @@ const columns: readonly Column<UsageSpanRow>[] = [
 ];
 
 export async function appendUsage(db: Kysely<Database>, rows: readonly UsageSpanRow[]): Promise<void> {
-  for (const chunk of chunksOf(rows)) await sql`insert into headway.usage_spans ${rowsOf(columns, chunk)}`.execute(db);
+  await copyInto(db, 'usage_spans', columns, rows);
 }

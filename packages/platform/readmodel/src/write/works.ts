@@ -1,5 +1,6 @@
 import { emptyLedger } from '@headway/contracts';
 import { type Kysely, type Selectable, sql } from 'kysely';
+import { copyInto } from '../copy.ts';
 import { rankOf, type TimelineRow, type WorkKey, type WorkRow } from '../rows.ts';
 import type { Database, WorksTable } from '../tables.ts';
 import { type Column, chunksOf, rowsOf, storableText } from './unnest.ts';
@@ -97,8 +98,7 @@ const timelineColumns: readonly Column<TimelineRow>[] = [
 ];
 
 export async function appendTimeline(db: Kysely<Database>, rows: readonly TimelineRow[]): Promise<void> {
-  for (const chunk of chunksOf(rows))
-    await sql`insert into headway.timeline ${rowsOf(timelineColumns, chunk)}`.execute(db);
+  await copyInto(db, 'timeline', timelineColumns, rows);
 }
 
 const tenantsOf = (keys: readonly { tenant: string }[]) => keys.map(({ tenant }) => storableText(tenant));
