@@ -239,6 +239,10 @@ test('a parameter that is not allowed is refused with what to change', async () 
     '/v1/signals?state=lost',
     '/v1/signals?cursor=e30',
     '/v1/stream?since=-1',
+    '/v1/stream?kind=angry',
+    '/v1/works?lane=fast',
+    '/v1/signals?worker=w',
+    '/v1/signals/s-1?state=open',
   ]) {
     const answer = await get(url);
     expect([url, answer.status]).toEqual([url, 400]);
@@ -282,6 +286,23 @@ describe('the stream', () => {
     const newest = second.events.filter(({ data }) => data.work === 'W-1').at(-1);
     expect(newest?.data).toMatchObject({ openSignal: 's-1' });
     await second.end();
+  });
+
+  test('sends signals of one kind alone where a kind is asked for', async () => {
+    const { rig, app } = await service();
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    await rig.say(evidence('W-1', [attempt()]));
+    await rig.say(signals(0, [raised('s-1', ['W-1'])]));
+    await rig.settled();
+    const all = await listen(app, {}, '?since=0');
+    const { data } = await eventually(() => all.events.find(({ event }) => event === 'signal'), { what: 'the signal' });
+    await all.end();
+    const of = await listen(app, {}, `?since=0&kind=${String(data.kind)}`);
+    const others = await listen(app, {}, '?since=0&kind=awaiting-wake');
+    await eventually(() => of.events.length > 0, { what: 'the signal of that kind' });
+    expect(of.events.map(({ event, data }) => [event, data.signal])).toEqual([['signal', 's-1']]);
+    expect(others.events).toEqual([]);
+    await Promise.all([of.end(), others.end()]);
   });
 
   test('ends on the id of the last change, however many rows changed together', async () => {

@@ -29,6 +29,7 @@ const ruleOf = (...facts: readonly Fact[]) => judged(facts).rule;
 const times = <Value>(count: number, make: (at: number) => Value): Value[] =>
   Array.from({ length: count }, (_, at) => make(at));
 const prep = { stage: 'prep' } as const;
+const saved = (at: number) => [checkpoint('worker', `d${at}`), failed(`t${at}`, `d${at}`)];
 
 describe('each rule fires, and not one step earlier', () => {
   const firing: readonly (readonly [string, readonly Fact[], string])[] = [
@@ -52,6 +53,7 @@ describe('each rule fires, and not one step earlier', () => {
     ['overrun', [claimed({ gateAttempts: 1 }), ...times(3, (at) => failed(`t${at}`, `d${at}`))], 'nothing-fired'],
     ['overrun', [claimed({ toolCalls: 6 }), ...times(5, (at) => failed(`t${at}`, `d${at}`))], 'nothing-fired'],
     ['overrun', [claimed({ files: 5 }), ...times(3, (at) => committed(`d${at}`))], 'nothing-fired'],
+    ['overrun', [claimed({ gateAttempts: 1 }), ...times(6, saved).flat()], 'nothing-fired'],
     ['passed-prep', [failed('t1', 'A'), passed('B', prep)], 'nothing-fired'],
     ['subagent-stop', [failed('t1', 'A'), checkpoint('subagent-stop')], 'nothing-fired'],
     ['delegation-done', [opened('c1'), completed('c1')], 'no-evidence'],
@@ -59,6 +61,7 @@ describe('each rule fires, and not one step earlier', () => {
     ['set-shrank', [failed('t1 t2', 'A'), failed('t1', 'B')], 'nothing-fired'],
     ['diff-unobservable', times(3, () => failed('t1', null)), 'nothing-fired'],
     ['diff-unobservable', times(5, (at) => failed(`t${at}`, null, prep)), 'nothing-fired'],
+    ['diff-unobservable', ['A', null, 'B', null, 'C', null].map((diff) => failed('t1', diff)), 'nothing-fired'],
     ['nothing-fired', [claimed(), committed()], 'no-evidence'],
   ];
   test.each(firing)('%s (%#)', (rule, facts, before) => {
@@ -204,7 +207,20 @@ describe('runs of one gate', () => {
       'set-shrank',
     );
   });
+  test('circling ends with the progress of another gate, before its own gate is tried again', () => {
+    const circled = times(6, (at) => failed('t1', `d${at}`));
+    expect(ruleOf(...circled, passed('d5', { gate: 'other' }))).toBe('pass-stands');
+  });
   test('circling needs two diff states and can be switched off', () => {
+    // Where three equal failures on one state say nothing yet.
+    const patient = { ...defaultPolicy, sameFailure: 100 };
+    expect(
+      judged(
+        times(6, () => failed('t1', 'A')),
+        patient,
+      ).rule,
+    ).toBe('nothing-fired');
+    expect(judged([...times(5, () => failed('t1', 'A')), failed('t1', 'B')], patient).rule).toBe('circling');
     const off = { ...defaultPolicy, circling: 0 };
     expect(
       judged(

@@ -115,8 +115,10 @@ describe.skipIf(chromium === null)('the fleet in a browser', () => {
     server.page = () => renderFleet({ works: [stuck(2)], signals: [signal('s1', ['W-1'])], ...served });
     await open();
     await row('W-1').getByText('headway ack s1 --agree').waitFor();
-    server.signal(3, signal('s1', ['W-1'], { state: 'acknowledged' }));
+    const closing = { from: 'lead', intent: 'AGREE' };
+    server.signal(3, signal('s1', ['W-1'], { state: 'acknowledged', closing }));
     await row('W-1').getByText('headway ack').waitFor({ state: 'hidden' });
+    await row('W-1').getByText('Acknowledged by lead (AGREE)').waitFor();
     expect(await row('W-1').getAttribute('data-class')).toBe('stagnating');
     expect(errors).toEqual([]);
   });

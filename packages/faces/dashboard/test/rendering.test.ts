@@ -46,6 +46,38 @@ test('a row has the work, its agent, phase, class, attempts, evidence, cost and 
   expect(row).toContain('search/index.test.ts &gt; ranks exact matches first &gt; AssertionError');
 });
 
+test('a work that still shows what somebody acknowledged says who did and how long that holds, on both pages', () => {
+  const answer = (over: object = {}) =>
+    signal('old', ['W'], {
+      state: 'acknowledged',
+      closing: { from: 'lead <b>', intent: 'AGREE' },
+      closedAt: minutesAgo(3),
+      ...over,
+    });
+  const told = (of: 'stagnating' | 'slow', signals: ReturnType<typeof signal>[], openSignal: string | null = null) =>
+    rowOf(renderFleet({ works: [work('W', of, { openSignal })], signals, ...page }), 'W');
+  const row = told('stagnating', [answer()]);
+  for (const words of ['Acknowledged', 'lead &lt;b&gt;', 'AGREE', '3 min ago', 'until new evidence'])
+    expect(row).toContain(words);
+  expect(row).not.toContain('headway ack');
+  // Of another class, or with a new signal, the old answer says nothing.
+  expect(told('slow', [answer()])).not.toContain('Acknowledged');
+  expect(told('stagnating', [answer({ kind: 'thrashing' })])).not.toContain('Acknowledged');
+  expect(told('stagnating', [answer({ state: 'withdrawn' })])).not.toContain('Acknowledged');
+  expect(told('stagnating', [answer(), signal('new', ['W'])], 'new')).not.toContain('Acknowledged');
+  // A shared failure is answered for all its members; the newest answer counts.
+  const shared = answer({
+    kind: 'shared-failure',
+    closing: { from: 'ana', intent: 'REJECT' },
+    closedAt: minutesAgo(1),
+  });
+  expect(told('stagnating', [shared, answer()])).toContain('ana');
+
+  const own = { work: work('W', 'stagnating', { openSignal: null }), timeline: [], briefMarkdown: null, ...page };
+  expect(renderWork({ ...own, signals: [answer()] })).toContain('Acknowledged');
+  expect(renderWork({ ...own, signals: [] })).not.toContain('Acknowledged');
+});
+
 test('a missing number is a dash with its reason, and a measured zero is a zero', () => {
   const html = renderFleet({
     works: [

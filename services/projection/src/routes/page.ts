@@ -19,7 +19,7 @@ import { parameters, readCursor, readQuery } from './parameters.ts';
 import { donePlace, reportOf } from './report.ts';
 import { briefOf } from './works.ts';
 
-/** Open signals that the page shows beside the works. */
+/** Signals of each state that the page shows beside the works. */
 const PAGE_SIGNALS = 1_000;
 /** Dead letters that their page shows. */
 const PAGE_LETTERS = 200;
@@ -35,8 +35,12 @@ export function mountPages(app: FastifyInstance, reading: Reading): void {
     answering(async (request, reply) => {
       const { tenant } = request.caller;
       const state = await pageState(reading);
-      const [works, signals] = await Promise.all([allWorks(reading, tenant), openSignals(reading, tenant)]);
-      return html(reply, renderFleet({ works, signals, tenant, ...state }));
+      const [works, signals, answered] = await Promise.all([
+        allWorks(reading, tenant),
+        openSignals(reading, tenant),
+        acknowledgedSignals(reading, tenant),
+      ]);
+      return html(reply, renderFleet({ works, signals: [...signals, ...answered], tenant, ...state }));
     }),
   );
   app.get(
@@ -48,9 +52,10 @@ export function mountPages(app: FastifyInstance, reading: Reading): void {
       const state = await pageState(reading);
       const row = await reading.views.findWork(tenant, work);
       if (row === null) return html(reply.code(404), renderUnknownWork({ work, tenant, ...state }));
-      const [timeline, signals, briefMarkdown, concerning] = await Promise.all([
+      const [timeline, signals, answered, briefMarkdown, concerning] = await Promise.all([
         reading.views.listTimeline({ tenant, work, after: null, newestFirst: true, limit: PAGE_ENTRIES }),
         openSignals(reading, tenant),
+        newestSignals(reading, { tenant, state: 'acknowledged', work }, 1),
         briefOf(reading, row),
         row.openSignal === null ? null : reading.views.findSignal(tenant, row.openSignal),
       ]);
@@ -59,7 +64,7 @@ export function mountPages(app: FastifyInstance, reading: Reading): void {
         renderWork({
           work: workView(row),
           timeline: timeline.rows.map(timelineEntry),
-          signals: signals.filter(({ works }) => works.includes(row.work)),
+          signals: [...signals.filter(({ works }) => works.includes(row.work)), ...answered],
           briefMarkdown,
           recover: recoverView({ work: row, signal: concerning, position: state.position }),
           tenant,
@@ -116,8 +121,17 @@ async function allWorks({ views }: Reading, tenant: string): Promise<WorkView[]>
   return rows.map(workView);
 }
 
-async function openSignals({ views }: Reading, tenant: string): Promise<SignalView[]> {
-  const { rows } = await views.listSignals({ tenant, state: 'open', after: null, limit: PAGE_SIGNALS });
+const openSignals = (reading: Reading, tenant: string) => newestSignals(reading, { tenant, state: 'open' });
+
+const acknowledgedSignals = (reading: Reading, tenant: string) =>
+  newestSignals(reading, { tenant, state: 'acknowledged' });
+
+async function newestSignals(
+  { views }: Reading,
+  of: { readonly tenant: string; readonly state: SignalView['state']; readonly work?: string },
+  limit = PAGE_SIGNALS,
+): Promise<SignalView[]> {
+  const { rows } = await views.listSignals({ ...of, after: null, limit });
   return rows.map(signalView);
 }
 

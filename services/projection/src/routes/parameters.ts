@@ -15,11 +15,12 @@ const signalKinds = ['stagnating', 'thrashing', 'awaiting-wake', 'shared-failure
 export const REPORT_DAYS = 30;
 export const MOST_REPORT_DAYS = 366;
 
+/** A parameter that is not named here is refused: whoever filters by it would take all for what was asked for. */
 export const parameters = {
-  one: z.object({ after }),
-  works: z.object({ after, cursor, limit, class: z.enum(trajectoryClasses).optional() }),
-  timeline: z.object({ after, cursor, limit, order: z.enum(['asc', 'desc']).default('asc') }),
-  signals: z.object({
+  one: z.strictObject({ after }),
+  works: z.strictObject({ after, cursor, limit, class: z.enum(trajectoryClasses).optional() }),
+  timeline: z.strictObject({ after, cursor, limit, order: z.enum(['asc', 'desc']).default('asc') }),
+  signals: z.strictObject({
     after,
     cursor,
     limit,
@@ -28,14 +29,23 @@ export const parameters = {
     work: z.string().min(1).max(limits.workId).optional(),
     to: z.string().min(1).max(limits.name).optional(),
   }),
-  report: z.object({
+  report: z.strictObject({
     after,
     cursor,
     limit,
     days: z.coerce.number().int().min(1).max(MOST_REPORT_DAYS).default(REPORT_DAYS),
   }),
-  deadLetters: z.object({ after, cursor, limit, state: z.enum(['open', 'retried', 'dropped', 'all']).default('open') }),
-  stream: z.object({ since: change.optional(), work: z.string().min(1).max(limits.workId).optional() }),
+  deadLetters: z.strictObject({
+    after,
+    cursor,
+    limit,
+    state: z.enum(['open', 'retried', 'dropped', 'all']).default('open'),
+  }),
+  stream: z.strictObject({
+    since: change.optional(),
+    work: z.string().min(1).max(limits.workId).optional(),
+    kind: z.enum(signalKinds).optional(),
+  }),
 } as const;
 
 /** The value of a `Last-Event-ID` header: what `/v1/stream` gave as id. */
@@ -46,8 +56,17 @@ export function readQuery<Schema extends z.ZodType>(schema: Schema, query: unkno
   const parsed = schema.safeParse(query);
   if (parsed.success) return ok(parsed.data);
   const issue = parsed.error.issues[0];
+  if (issue?.code === 'unrecognized_keys')
+    return refused(invalid(issue.keys[0] ?? 'query', `is no parameter of this path; it takes ${namesOf(schema)}`));
   return refused(invalid(String(issue?.path[0] ?? 'query'), issue?.message ?? 'Invalid'));
 }
+
+const namesOf = (schema: z.ZodType): string =>
+  schema instanceof z.ZodObject
+    ? Object.keys(schema.shape)
+        .map((name) => `\`${name}\``)
+        .join(', ')
+    : 'none';
 
 export const invalid = (name: string, what: string): Problem =>
   problem('invalid_parameter', `\`${name}\`: ${what}.`.replace(/\.\.$/, '.'));

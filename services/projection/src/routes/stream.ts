@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { problem } from '@headway/contracts';
+import { problem, type SignalKind } from '@headway/contracts';
 import { isStoreAway } from '@headway/readmodel';
 import { sendProblem } from '@headway/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -24,6 +24,8 @@ const LOOK_AGAIN = 1_000;
 interface Client {
   readonly tenant: string;
   readonly work: string | null;
+  /** Only signals of this kind, and no works; `null` = everything. */
+  readonly kind: SignalKind | null;
   readonly out: ServerResponse;
   readonly signal: AbortSignal;
 }
@@ -33,6 +35,7 @@ interface Client {
  * to which everything was sent; of rows that changed together only the last one carries it, so that whoever resumes
  * from it (`Last-Event-ID`, or `?since=`) never misses one. A client that falls behind skips what was overwritten
  * meanwhile, and always ends with the present state.
+ * `?kind=` sends signals of that kind alone, `?work=` what is about that work.
  */
 export function mountStream(app: FastifyInstance, reading: Reading): void {
   const clients = new Set<AbortController>();
@@ -52,7 +55,8 @@ export function mountStream(app: FastifyInstance, reading: Reading): void {
     try {
       const newest = await reading.views.newestChange();
       const since = resumed.data ?? query.value.since ?? newest;
-      const client = open(request, reply, query.value.work ?? null, gone);
+      const { work = null, kind = null } = query.value;
+      const client = open(request, reply, { work, kind }, gone);
       // A number that was never given belongs to an older store: everything is sent again.
       await follow(reading, client, since > newest ? 0 : since);
     } catch (error) {
@@ -69,7 +73,12 @@ export function mountStream(app: FastifyInstance, reading: Reading): void {
   });
 }
 
-function open(request: FastifyRequest, reply: FastifyReply, work: string | null, gone: AbortController): Client {
+function open(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  wanted: Pick<Client, 'work' | 'kind'>,
+  gone: AbortController,
+): Client {
   reply.hijack();
   reply.raw.writeHead(200, {
     ...(reply.getHeaders() as Record<string, string>),
@@ -80,7 +89,7 @@ function open(request: FastifyRequest, reply: FastifyReply, work: string | null,
   reply.raw.once('close', () => gone.abort());
   reply.raw.on('error', () => gone.abort());
   reply.raw.write(': headway\n\n');
-  return { tenant: request.caller.tenant, work, out: reply.raw, signal: gone.signal };
+  return { tenant: request.caller.tenant, ...wanted, out: reply.raw, signal: gone.signal };
 }
 
 async function follow({ views, watch }: Reading, client: Client, since: number): Promise<void> {
@@ -118,12 +127,12 @@ async function sendSpan(views: Reading['views'], client: Client, after: number, 
 
 async function* changedRows(
   views: Reading['views'],
-  { tenant, work, signal }: Client,
+  { tenant, work, kind, signal }: Client,
   after: number,
   upTo: number,
 ): AsyncGenerator<Row> {
   const window = { tenant, after, upTo, limit: STREAM_ROWS };
-  for (let from = { change: after, id: '' }, more = true; more && !signal.aborted; ) {
+  for (let from = { change: after, id: '' }, more = kind === null; more && !signal.aborted; ) {
     const rows = await views.changedWorks({ ...window, from });
     for (const row of rows) if (work === null || row.work === work) yield { event: 'work', data: workView(row) };
     const last = rows.at(-1);
@@ -133,7 +142,8 @@ async function* changedRows(
   for (let from = { change: after, id: '' }, more = true; more && !signal.aborted; ) {
     const rows = await views.changedSignals({ ...window, from });
     for (const row of rows)
-      if (work === null || row.works.includes(work)) yield { event: 'signal', data: signalView(row) };
+      if ((kind === null || row.kind === kind) && (work === null || row.works.includes(work)))
+        yield { event: 'signal', data: signalView(row) };
     const last = rows.at(-1);
     more = rows.length === STREAM_ROWS && last !== undefined;
     if (last !== undefined) from = { change: last.change, id: last.signal };

@@ -67,7 +67,7 @@ async function listTimeline(reading: Reading, request: FastifyRequest): Answer {
   if (!query.ok) return query;
   const from = readCursor(sequence, query.value.cursor);
   if (!from.ok) return from;
-  const found = await coveredWork(reading, request, 'class');
+  const found = await coveredWork(reading, request, 'class', parameters.timeline);
   if (!found.ok) return found;
   const position = await evidencePosition(reading);
   const { tenant, work } = found.value;
@@ -101,9 +101,10 @@ export async function coveredWork(
   reading: Reading,
   request: FastifyRequest,
   depth: 'class' | 'signals',
+  takes: typeof parameters.one | typeof parameters.timeline = parameters.one,
 ): Promise<Result<WorkRow, Problem>> {
   const { work } = request.params as { work: string };
-  const query = readQuery(parameters.one, request.query);
+  const query = readQuery(takes, request.query);
   if (!query.ok) return query;
   const covered = await awaitCover(reading, request, { work, depth, after: query.value.after });
   if (!covered.ok) return covered;

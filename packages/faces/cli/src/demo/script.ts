@@ -90,7 +90,8 @@ export function demoScript(run: string, now: number): readonly Step[] {
       says: `Three works fail the gate integration in the same way, each on a diff of its own.`,
       events: shared.map((work, at) => failed(work, 'integration', `s${at}`, [database])),
       look: shared,
-      lesson: 'Not three signals but one, for the one cause. Whoever answers it answers for all three.',
+      lesson:
+        'Each failed only once, so each by itself is slow; together they show one cause. One signal, and whoever answers it answers for all three.',
     },
     {
       title: 'The lead answers the loop',

@@ -1,6 +1,6 @@
 import type { SignalView, WorkView } from '@headway/contracts';
 import { byUrgency, countGroups, FLEET_ROWS, fleetTitle, type RowKey, rowKey, workRow } from '../view/fleet.ts';
-import { redirect, sharedFailures } from '../view/signals.ts';
+import { noteAcknowledged, redirect, sharedFailures } from '../view/signals.ts';
 import { groupOf, isUrgent } from '../view/words.ts';
 import { browser, buildElement, keepingFocus, must, type PageElement } from './dom.ts';
 import { announce, followStream } from './live.ts';
@@ -22,7 +22,8 @@ const body = must('#fleet tbody');
 const rows = new Map<string, Row>();
 const open = new Map<string, SignalView>();
 const closed = new Set<string>();
-const board = { open, closed };
+const acknowledged = new Map<string, SignalView>();
+const board = { open, closed, acknowledged };
 const signalChanges = new Map<string, number>();
 const pendingWorks = new Map<string, WorkView>();
 const pendingSignals = new Map<string, SignalView>();
@@ -30,8 +31,13 @@ let drawing = false;
 let filter = 'all';
 
 function readPage(): void {
-  for (const signal of JSON.parse(must('#open-signals').dataset.signals ?? '[]') as SignalView[])
-    open.set(signal.signal, signal);
+  for (const signal of JSON.parse(must('#open-signals').dataset.signals ?? '[]') as SignalView[]) {
+    if (signal.state === 'open') open.set(signal.signal, signal);
+    else {
+      noteAcknowledged(acknowledged, signal);
+      remember(signal.signal);
+    }
+  }
   for (const element of body.children) {
     const { work = '', rank, since = '', class: name = '', group = '', change } = element.dataset;
     rows.set(work, { element, work, rank: Number(rank), since, class: name, group, change: Number(change) });
@@ -86,6 +92,7 @@ function takeSignals(): Set<string> {
       open.set(signal.signal, signal);
     } else {
       open.delete(signal.signal);
+      noteAcknowledged(acknowledged, signal);
       remember(signal.signal);
     }
   }
@@ -106,7 +113,9 @@ function remember(signal: string): void {
 function drawRedirect(work: string): void {
   const row = rows.get(work);
   if (row === undefined) return;
-  const slot = buildElement(redirect(work, row.element.dataset.signal ?? null, board, now()));
+  const slot = buildElement(
+    redirect({ work, class: row.class, openSignal: row.element.dataset.signal ?? null }, board, now()),
+  );
   enableCopyButtons(slot);
   must('[data-slot="redirect"]', row.element).replaceWith(slot);
 }
@@ -122,6 +131,7 @@ function arrange(): void {
   for (const row of sorted.splice(FLEET_ROWS)) {
     row.element.remove();
     rows.delete(row.work);
+    acknowledged.delete(row.work);
   }
   let next = body.firstElementChild;
   for (const { element } of sorted) {

@@ -8,7 +8,7 @@ import { document } from './frame.ts';
 
 export interface FleetPage {
   readonly works: readonly WorkView[];
-  /** At least the open signals; closed ones are not shown. */
+  /** At least the open signals, and the newest acknowledged ones: a work says who answered what it still shows. */
   readonly signals: readonly SignalView[];
   readonly tenant: string;
   /** The newest change among the works and signals given: what the page follows the stream from. */
@@ -58,7 +58,7 @@ export function renderFleet({ works, signals, tenant, change, position, now }: F
     position,
     now,
     main,
-    signals: [...board.open.values()],
+    signals: [...board.open.values(), ...new Set(board.acknowledged.values())],
   });
 }
 

@@ -15,7 +15,7 @@ export interface Frame {
   readonly now: number;
   readonly work?: string;
   readonly main: Markup;
-  /** The open signals that the script starts with. */
+  /** The open and acknowledged signals that the script starts with. */
   readonly signals?: readonly SignalView[];
 }
 

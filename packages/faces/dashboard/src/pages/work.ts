@@ -2,7 +2,7 @@ import type { PositionText, RecoverView, SignalView, TimelineEntry, WorkView } f
 import { paths } from '../assets.ts';
 import { deltaText } from '../view/fleet.ts';
 import { type ChildInput, h, type Markup, reported } from '../view/markup.ts';
-import { acknowledgement, command, signalBoard, signalFacts } from '../view/signals.ts';
+import { acknowledgement, answered, command, signalBoard, signalFacts } from '../view/signals.ts';
 import {
   classMark,
   count,
@@ -22,7 +22,7 @@ export interface WorkPage {
   readonly work: WorkView;
   /** In any order; shown newest first. */
   readonly timeline: readonly TimelineEntry[];
-  /** The open signals that the work is in. */
+  /** The open signals that the work is in, and the newest that was acknowledged. */
   readonly signals: readonly SignalView[];
   /** What the agent reads, as it reads it; `null` where there is none. */
   readonly briefMarkdown: string | null;
@@ -164,7 +164,7 @@ function redirectBlock({ work, signals, now }: WorkPage): Markup | false {
   const signal = id === null ? undefined : board.open.get(id);
   const shared = [...board.open.values()].find((one) => one.kind === 'shared-failure' && one.works.includes(work.work));
   const about = signal ?? shared;
-  if (about === undefined && (id === null || board.closed.has(id))) return false;
+  if (about === undefined && (id === null || board.closed.has(id))) return answered(work, board, now) ?? false;
   const named = about?.signal ?? (id as string);
   const assessment = work.assessment;
   const urgent = assessment !== null && isUrgent(assessment.class);

@@ -92,7 +92,7 @@ const columns: readonly Column[] = [
         ? h('p', { class: 'reason' }, missing('not assessed yet: the classifier has not judged this work'))
         : h('p', { class: 'reason' }, reported(work.assessment.reason)),
       evidenceLine(work),
-      redirect(work.work, work.openSignal, board, now),
+      redirect(work, board, now),
     ],
   },
 ];

@@ -6,12 +6,30 @@ import { moment, plural, shellWord, short, workPath } from './words.ts';
 export interface SignalBoard {
   readonly open: ReadonlyMap<string, SignalView>;
   readonly closed: ReadonlySet<string>;
+  /** The newest acknowledged signal of each work. */
+  readonly acknowledged: ReadonlyMap<string, SignalView>;
 }
 
 export const signalBoard = (signals: readonly SignalView[]): SignalBoard => ({
   open: new Map(signals.filter((one) => one.state === 'open').map((one) => [one.signal, one])),
   closed: new Set(signals.filter((one) => one.state !== 'open').map((one) => one.signal)),
+  acknowledged: acknowledgedOf(signals),
 });
+
+function acknowledgedOf(signals: readonly SignalView[]): Map<string, SignalView> {
+  const newest = new Map<string, SignalView>();
+  for (const signal of signals) noteAcknowledged(newest, signal);
+  return newest;
+}
+
+/** Takes a signal in if it is acknowledged, for each work that was in it. */
+export function noteAcknowledged(newest: Map<string, SignalView>, signal: SignalView): void {
+  if (signal.state !== 'acknowledged') return;
+  for (const work of signal.works) {
+    const known = newest.get(work);
+    if (known === undefined || (known.closedAt ?? '') <= (signal.closedAt ?? '')) newest.set(work, signal);
+  }
+}
 
 /** Works that a shared failure's banner names; the rest is counted. */
 const NAMED_WORKS = 30;
@@ -68,11 +86,19 @@ const counted = (signal: SignalView, now: number): ChildInput => [
   fact('raised', moment(signal.raisedAt, now, 'the signal carries no time')),
 ];
 
+/** What of a work decides about its redirect; its class as text, since a row of the page keeps it so. */
+export interface Redirected {
+  readonly work: string;
+  readonly class: string;
+  readonly openSignal: string | null;
+}
+
 /**
  * What stands under the reason of a work: nothing, the redirect of its own open signal with the line that acknowledges
- * it, or the way to the banner of the shared failure that it is part of.
+ * it, the way to the banner of the shared failure that it is part of, or who acknowledged what it still shows.
  */
-export function redirect(work: string, openSignal: string | null, board: SignalBoard, now: number): Markup {
+export function redirect(of: Redirected, board: SignalBoard, now: number): Markup {
+  const { work, openSignal } = of;
   const own = openSignal !== null && !board.closed.has(openSignal) ? openSignal : null;
   const known = own === null ? undefined : board.open.get(own);
   const shared = known?.kind === 'shared-failure' ? known : own === null ? sharedFailureOf(work, board) : undefined;
@@ -89,7 +115,7 @@ export function redirect(work: string, openSignal: string | null, board: SignalB
       ),
     );
   }
-  if (own === null) return h('div', { ...slot, hidden: true });
+  if (own === null) return answered(of, board, now) ?? h('div', { ...slot, hidden: true });
   return h(
     'div',
     slot,
@@ -101,6 +127,32 @@ export function redirect(work: string, openSignal: string | null, board: SignalB
       h('dl', { class: 'facts' }, signalId(own), known !== undefined && counted(known, now)),
     ),
     command(acknowledgement(own), `Copy the command that acknowledges signal ${short(own)}`, 'ack'),
+  );
+}
+
+/**
+ * Who acknowledged the signal of the class that a work still shows, and how long that holds; `null` where the class is
+ * another one, which the acknowledgement says nothing about.
+ */
+export function answered(of: Omit<Redirected, 'openSignal'>, board: SignalBoard, now: number): Markup | null {
+  const signal = board.acknowledged.get(of.work);
+  if (signal === undefined) return null;
+  const raisedAs = signal.kind === 'shared-failure' ? 'stagnating' : signal.kind;
+  if (raisedAs !== of.class) return null;
+  const { from, intent } = signal.closing ?? {};
+  return h(
+    'div',
+    { 'data-slot': 'redirect', class: 'redirect answered' },
+    h(
+      'p',
+      {},
+      h('strong', {}, 'Acknowledged'),
+      typeof from === 'string' && [' by ', reported(from)],
+      typeof intent === 'string' && ` (${intent})`,
+      ' ',
+      moment(signal.closedAt, now, 'the acknowledgement carries no time'),
+      ': nobody is signalled again until new evidence shows it anew',
+    ),
   );
 }
 
