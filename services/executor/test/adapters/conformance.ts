@@ -45,8 +45,19 @@ function attemptOf(rig: AdapterRig, request: AdapterRequest, more: Partial<Attem
   };
 }
 
+/** What a kind of target is like, told before it is there: it decides which of the demands below exist for it. */
+export interface AdapterTraits {
+  readonly class: Adapter<unknown>['class'];
+  /** What cannot go wrong at such a target. */
+  readonly never?: readonly AdapterFault[];
+  /** Nobody can look whether an effect is there. */
+  readonly unobservable?: true;
+}
+
 /** What every adapter must do, by its class (design 4.3). */
-export function describeAdapter(name: string, start: () => Promise<AdapterRig>): void {
+export function describeAdapter(name: string, traits: AdapterTraits, start: () => Promise<AdapterRig>): void {
+  const { never = [], unobservable = false } = traits;
+  const repeatSafe = traits.class === 'K' || traits.class === 'C';
   describe(`${name}, as every adapter`, () => {
     let rig: AdapterRig;
     beforeAll(async () => {
@@ -57,14 +68,23 @@ export function describeAdapter(name: string, start: () => Promise<AdapterRig>):
       await rig.adapter.close();
       await rig.stop();
     });
-    const fault = async (kind: AdapterFault, skip: (note: string) => void) => {
-      const cause = rig.faults[kind];
-      if (cause === undefined) skip(`such a target is never ${kind}`);
-      await cause?.();
+    /** A demand on a target at which this can go wrong. */
+    const itWhere = (kind: AdapterFault, demand: string, test: (cause: () => Promise<void>) => Promise<void>) => {
+      if (never.includes(kind)) return;
+      it(demand, () =>
+        test(async () => {
+          const cause = rig.faults[kind];
+          if (cause === undefined) throw new Error(`the rig cannot make its target ${kind}`);
+          await cause();
+        }),
+      );
     };
-    const isRepeatSafe = () => rig.adapter.class === 'K' || rig.adapter.class === 'C';
 
-    it('declares its class and bounds', () => {
+    it('declares its class and bounds', async () => {
+      expect(rig.adapter.class).toBe(traits.class);
+      expect(never.filter((kind) => rig.faults[kind] !== undefined)).toEqual([]);
+      const look = await rig.adapter.observe(attemptOf(rig, rig.fresh()));
+      expect(look.observed === 'unobservable').toBe(unobservable);
       expect(rig.adapter.timeoutMs).toBeGreaterThan(0);
       expect(rig.adapter.processingMs).toBeGreaterThanOrEqual(0);
       expect(rig.adapter.retentionMs !== null).toBe(rig.adapter.class === 'K');
@@ -104,18 +124,22 @@ export function describeAdapter(name: string, start: () => Promise<AdapterRig>):
       else if (sent.answer === 'succeeded') expect(after).toEqual({ observed: 'present', result: sent.result });
     });
 
-    it('is uncertain when the answer is lost; then the effect is there once', async ({ skip }) => {
-      const request = rig.fresh();
-      const attempt = attemptOf(rig, request);
-      await fault('answer-lost', skip);
-      expect((await rig.adapter.send(attempt)).answer).toBe('uncertain');
-      await rig.heal();
-      expect(await rig.effects(request)).toBe(1);
-      expect(['present', 'unobservable']).toContain((await rig.adapter.observe(attempt)).observed);
-    });
+    itWhere(
+      'answer-lost',
+      'is uncertain when the answer is lost; then the effect is there once',
+      async (loseAnswer) => {
+        const request = rig.fresh();
+        const attempt = attemptOf(rig, request);
+        await loseAnswer();
+        expect((await rig.adapter.send(attempt)).answer).toBe('uncertain');
+        await rig.heal();
+        expect(await rig.effects(request)).toBe(1);
+        expect(['present', 'unobservable']).toContain((await rig.adapter.observe(attempt)).observed);
+      },
+    );
 
-    it('repeats without a second effect in classes K and C', async ({ skip }) => {
-      if (!isRepeatSafe()) skip('a repeat is a second effect in this class');
+    const itWhereRepeatIsSafe = repeatSafe ? it : () => {};
+    itWhereRepeatIsSafe('repeats without a second effect in classes K and C', async () => {
       const request = rig.fresh();
       const attempt = attemptOf(rig, request);
       await rig.faults['answer-lost']?.();
@@ -128,41 +152,39 @@ export function describeAdapter(name: string, start: () => Promise<AdapterRig>):
       expect(await rig.effects(request)).toBe(1);
     });
 
-    it('has one effect of two attempts at once in classes K and C', async ({ skip }) => {
-      if (!isRepeatSafe()) skip('a repeat is a second effect in this class');
+    itWhereRepeatIsSafe('has one effect of two attempts at once in classes K and C', async () => {
       const request = rig.fresh();
       const attempt = attemptOf(rig, request);
       await Promise.all([rig.adapter.send(attempt), rig.adapter.send({ ...attempt, epoch: 2, attempt: 2 })]);
       expect(await rig.effects(request)).toBe(1);
     });
 
-    it('says that nothing was sent where nothing listens', async ({ skip }) => {
-      await fault('unreachable', skip);
+    itWhere('unreachable', 'says that nothing was sent where nothing listens', async (goAway) => {
+      await goAway();
       const request = rig.fresh();
       expect((await rig.adapter.send(attemptOf(rig, request))).answer).toBe('not-sent');
       await rig.heal();
       expect(await rig.effects(request)).toBe(0);
     });
 
-    it('passes a definitive refusal on', async ({ skip }) => {
-      await fault('refuses', skip);
+    itWhere('refuses', 'passes a definitive refusal on', async (refuse) => {
+      await refuse();
       const request = rig.fresh();
       expect((await rig.adapter.send(attemptOf(rig, request))).answer).toBe('refused');
       await rig.heal();
       expect(await rig.effects(request)).toBe(0);
     });
 
-    it('ends with its time, uncertain', async ({ skip }) => {
+    itWhere('silent', 'ends with its time, uncertain', async (fallSilent) => {
       const request = rig.fresh();
-      await fault('silent', skip);
+      await fallSilent();
       const signal = AbortSignal.timeout(300);
       expect((await rig.adapter.send(attemptOf(rig, request, { signal }))).answer).toBe('uncertain');
     });
 
-    it('takes an incomplete look for unknown', async ({ skip }) => {
+    itWhere('observer-down', 'takes an incomplete look for unknown', async (hideTarget) => {
       const attempt = attemptOf(rig, rig.fresh());
-      if ((await rig.adapter.observe(attempt)).observed === 'unobservable') skip('the target cannot be looked at');
-      await fault('observer-down', skip);
+      await hideTarget();
       expect((await rig.adapter.observe(attempt)).observed).toBe('unknown');
     });
   });

@@ -10,7 +10,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const OPERATION = 'a'.repeat(64);
 
 for (const write of ['create', 'replace'] as const)
-  describeAdapter(`file, ${write}`, async () => {
+  describeAdapter(`file, ${write}`, { class: 'C', never: ['answer-lost', 'silent', 'unreachable'] }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'headway-file-'));
     const blocked = join(folder, 'blocked');
     for (let at = 1; at <= 50; at += 1) await writeFile(join(folder, `replace-${at}`), 'old');

@@ -71,7 +71,7 @@ async function startRemote() {
 }
 
 for (const write of ['create', 'move'] as const)
-  describeAdapter(`git.ref, ${write}`, async () => {
+  describeAdapter(`git.ref, ${write}`, { class: 'C' }, async () => {
     const remote = await startRemote();
     const deaf = { ...remote.listed, name: 'deaf', remote: `git://127.0.0.1:${await freePort()}/remote.git` };
     let repository = 'main';

@@ -8,7 +8,7 @@ import { httpTargets } from '../rig.ts';
 import { type StandIn, startStandIn } from '../stand-in.ts';
 import { describeAdapter } from './conformance.ts';
 
-describeAdapter('http', async () => {
+describeAdapter('http', { class: 'K', never: ['observer-down'], unobservable: true }, async () => {
   const standIn = await startStandIn();
   const deaf = `http://127.0.0.1:${await freePort()}`;
   const targets = httpTargets(standIn);

@@ -46,7 +46,7 @@ async function startBus() {
 
 const bounds = { timeoutMs: 1_500, duplicateWindowSeconds: WINDOW_SECONDS, processingSeconds: 1 };
 
-describeAdapter('nats.publish', async () => {
+describeAdapter('nats.publish', { class: 'K', never: ['observer-down'], unobservable: true }, async () => {
   const bus = await startBus();
   const deaf = { ...bus.listed, name: 'deaf', url: `nats://127.0.0.1:${await freePort()}` };
   let prefix = 'main/notes';

@@ -43,7 +43,7 @@ async function startTable() {
 const idOf = (request: AdapterRequest) => (request.inputs as { key: { id: string } }).key.id;
 
 for (const write of ['insert', 'update'] as const)
-  describeAdapter(`postgres.row ${write}`, async () => {
+  describeAdapter(`postgres.row ${write}`, { class: 'C' }, async () => {
     const { adapter, admin, proxy, stop } = await startTable();
     let number = 0;
     let database = 'main';

@@ -67,7 +67,7 @@ function pour(response: import('node:http').ServerResponse, written: { bytes: nu
   more();
 }
 
-describeAdapter('webhook', async () => {
+describeAdapter('webhook', { class: 'N', never: ['observer-down'], unobservable: true }, async () => {
   const receiver = await startReceiver();
   const deaf = { ...receiver.hook, name: 'deaf', url: `http://127.0.0.1:${await freePort()}/` };
   let hook = 'chat';
