@@ -16,7 +16,7 @@ export interface Policies {
 }
 
 /**
- * Reads every change up to the end of the log as it is now, first those that were trimmed out of the evidence; later ones
+ * Reads every change up to the end of the log as it is now, also those that were trimmed out of the evidence; later ones
  * are taken as they are met in the evidence.
  */
 export async function loadPolicies(
@@ -44,6 +44,8 @@ export async function loadPolicies(
     at: (tenant, lane, sequence) => bookOf(tenant).at(lane, sequence),
     version: (tenant, version) => bookOf(tenant).version(version),
   };
+  // What is trimmed is kept first: read in this order, a change is met in the one or in the other.
+  const inEvidence = await changesInEvidence(log, signal);
   for await (const kept of log.newestOfEach(STREAMS.record, subjects.allKeptPolicies))
     for (const message of kept) {
       const meaning = parseSubject(message.subject);
@@ -52,15 +54,21 @@ export async function loadPolicies(
       if (change === null) logger.error({ subject: message.subject }, 'a change of a policy cannot be read');
       else bookOf(meaning.tenant).take(change, sequenceOf(message));
     }
+  for (const message of inEvidence) policies.take(message);
+  return policies;
+}
+
+async function changesInEvidence(log: Pick<TrajectoryLog, 'read'>, signal: AbortSignal): Promise<LogMessage[]> {
   const ending = new AbortController();
   const until = AbortSignal.any([signal, ending.signal]);
   const reading = { stream: STREAMS.evidence, filters: [subjects.allPolicies], after: 0, batch: BATCH, signal: until };
+  const changes: LogMessage[] = [];
   for await (const { messages, caughtUp } of log.read(reading)) {
-    for (const message of messages) policies.take(message);
+    changes.push(...messages);
     if (caughtUp) break;
   }
   ending.abort();
-  return policies;
+  return changes;
 }
 
 const sequenceOf = ({ payload }: LogMessage) =>

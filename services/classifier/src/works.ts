@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   encodeRecord,
   PARTITIONS,
@@ -80,6 +81,8 @@ export async function loadWorks(
   const known = new Set<string>();
   const loaded = new Map<string, Work>();
   const changed = new Set<Work>();
+  // Two owners may fold evidence and acknowledgements in another order: an id of both would make one record stand for two.
+  const writer = randomUUID();
   const waiting: Map<string, Waiting>[] = Array.from({ length: PARTITIONS }, () => new Map());
 
   const noteWaiting = (work: Work) => {
@@ -130,7 +133,7 @@ export async function loadWorks(
       headers: work.trace,
       expectedLastSequence: work.sequence,
       // Equal only for an attempt to write the same record again.
-      messageId: `${subject}.${work.sequence}.${work.covered}.${work.within}.${work.answered}`,
+      messageId: `${subject}.${work.sequence}.${work.covered}.${work.within}.${work.answered}.${writer}`,
     });
     if (answer.outcome === 'conflict') throw new Fenced(`${subject} was written by another process: ${answer.reason}`);
     if (answer.outcome === 'unavailable') throw new LogUnavailable(answer.reason);

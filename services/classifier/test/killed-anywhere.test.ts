@@ -132,3 +132,29 @@ it('killed at any of its writes, standing or lost: the same open signals at the 
       await play(log, dying, died);
     }
 });
+
+it('two that each believe themselves alone: the same open signals at the end, none twice', {
+  timeout: 60_000,
+}, async () => {
+  const streams = createMemoryStreams();
+  const log = createMemoryLog({ streams });
+  // With claims of its own each takes every duty, as after a pause that outlasted the leases.
+  const rivals = [1, 2].map(() => replicaOn(createMemoryLog({ streams }), memoryClaims()));
+  for (const rival of rivals) endLater(() => rival.stop());
+  for (let round = 0; round < 10; round += 1) {
+    await story(log);
+    await settled(log, OPEN);
+    const shared = (await outcome(log)).shared.at(-1);
+    await accept(log, 't', [replied('B', shared ?? '', 'AGREE', 'lead')]);
+    await settled(log, AFTER_REPLY);
+    // All get through, so that the next round begins anew.
+    for (const work of WORKS) await accept(log, 't', [claimed(work)]);
+    await settled(log, []);
+  }
+  const { ids, raised } = await outcome(log);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(new Set(raised).size).toBe(raised.length);
+  const { assessments } = await recorded(log);
+  expect(new Set(assessments.map(({ id }) => id)).size).toBe(assessments.length);
+  expect(rivals.reduce((sum, rival) => sum + rival.fenced(), 0)).toBeGreaterThan(0);
+});

@@ -35,3 +35,33 @@ it('policies that were trimmed out of the evidence hold for what stood after the
   expect(policies.version('t', 1)).toMatchObject({ sameFailure: 3 });
   expect(policies.at('other', null, 5).version).toBe(0);
 });
+
+it('policies that are trimmed while they are loaded are not missed', async () => {
+  const log = createMemoryLog({ streams: createMemoryStreams() });
+  await log.append({ subject: subjects.policy('t'), payload: encodeRecord({ v: 1, events: [set(1)] }) });
+  const logger = createLogger('test');
+  logger.level = 'silent';
+  let trimmed = false;
+  /** Kept in the record, then taken out of the evidence, between the two looks of whoever loads. */
+  const trim = async () => {
+    if (trimmed) return;
+    trimmed = true;
+    const kept = encodeRecord({ v: 1, sequence: 1, events: [set(1)] });
+    await log.append({ subject: subjects.keptPolicy('t', 1), payload: kept });
+  };
+  const trimming: Pick<typeof log, 'read' | 'newestOfEach'> = {
+    read: async function* (options) {
+      try {
+        for await (const batch of log.read(options)) yield { ...batch, messages: trimmed ? [] : batch.messages };
+      } finally {
+        await trim();
+      }
+    },
+    newestOfEach: async function* (stream, filter) {
+      yield* log.newestOfEach(stream, filter);
+      await trim();
+    },
+  };
+  const policies = await loadPolicies(trimming, logger, AbortSignal.timeout(10_000));
+  expect(policies.at('t', null, 5)).toMatchObject({ version: 1, sameFailure: 3 });
+});
