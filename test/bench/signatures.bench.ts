@@ -22,7 +22,7 @@ const QUIET_BYTES = 2 * MEBIBYTE;
 const FAILING_BYTES = 8 * MEBIBYTE;
 const CHUNK_BYTES = 64 * 1024;
 const ROUNDS = 5;
-/** Microseconds. */
+/** From here on the clock of a thread, and its warming up, matter little. Microseconds. */
 const LEAST_TIME = 50_000;
 const [SETUP, PASSING] = [0.1, 0.75];
 
@@ -162,8 +162,8 @@ if (everyKind) for (const tool of tools) measure(`failing outputs (${tool})`, [r
 
 /** Of bait for backtracking and endless parts, how much longer four times as much takes: 4 is linear. */
 const GROWTH = 4;
-/** Microseconds below which the clock of a thread tells nothing. */
-const CLOCK_STEP = 10_000;
+/** The smaller of the two inputs takes {@link LEAST_TIME}, unless it gets longer than this. */
+const MOST_BYTES = 64 * MEBIBYTE;
 const bait: Readonly<Record<string, string>> = {
   'one line': 'error: x ',
   escapes: '\x1b]8;;error\x1b[',
@@ -184,14 +184,17 @@ for (const [what, text] of Object.entries(bait)) {
       read(input);
       best = Math.min(best, processorTime() - before);
     }
-    return Math.max(best, CLOCK_STEP);
+    return best;
   };
-  take(MEBIBYTE);
-  const growth = take(GROWTH * MEBIBYTE) / take(MEBIBYTE);
+  let bytes = MEBIBYTE;
+  while (bytes < MOST_BYTES && take(bytes) < LEAST_TIME) bytes *= 2;
+  const [small, large] = [take(bytes), take(GROWTH * bytes)];
   console.log(
     JSON.stringify({
-      measure: `hostile output (${what}), time of 4 MiB over 1 MiB`,
-      growth: Number(growth.toFixed(1)),
+      measure: `hostile output (${what}), time of ${GROWTH} times as much`,
+      mebibytes: bytes / MEBIBYTE,
+      milliseconds: Math.round(small / 1_000),
+      growth: Number((large / small).toFixed(1)),
     }),
   );
 }
