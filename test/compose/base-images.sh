@@ -10,7 +10,8 @@ set -eu
 here=$(CDPATH='' cd "$(dirname "$0")" && pwd -P)
 root=$(CDPATH='' cd "$here/../.." && pwd -P)
 work=${1:-$(mktemp -d)}
-mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+# Where this machine's own apt takes its packages from.
+mirror=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)}
 suite=bookworm
 architecture=$(dpkg --print-architecture)
 node=$root/node_modules/node-linux-$(uname -m | sed 's/x86_64/x64/;s/aarch64/arm64/')/bin/node

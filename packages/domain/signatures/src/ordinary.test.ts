@@ -222,7 +222,7 @@ describe('lines of tools that no reader knows', () => {
 
 describe('what the gate needs was away', () => {
   test.each([
-    ['npm', 'npm error code E503\nnpm error 503 Service Unavailable - GET https://registry.npmjs.org/zod\n'],
+    ['npm', 'npm error code E503\nnpm error 503 Service Unavailable - GET https://registry.example/zod\n'],
     [
       'pip',
       "WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError(': Temporary failure in name resolution')': /simple/zod/\nERROR: Could not find a version that satisfies the requirement zod (from versions: none)\nERROR: No matching distribution found for zod\n",
@@ -250,7 +250,7 @@ describe('what the gate needs was away', () => {
   test.each([
     [
       'npm',
-      "npm error code E404\nnpm error 404 Not Found - GET https://registry.npmjs.org/zodd - Not found\nnpm error 404  'zodd@^3.0.0' is not in this registry.\n",
+      "npm error code E404\nnpm error 404 Not Found - GET https://registry.example/zodd - Not found\nnpm error 404  'zodd@^3.0.0' is not in this registry.\n",
     ],
     [
       'pip',
