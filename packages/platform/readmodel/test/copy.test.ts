@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { startPostgres, type TestPostgres } from '@headway/testkit';
+import pg from 'pg';
+import { from } from 'pg-copy-streams';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   type ArchivedMessage,
@@ -121,3 +123,22 @@ test('a connection that is lost in the midst of a COPY is told as a store that i
   expect(await archived('EFFECTS')).toEqual([]);
   expect((await archive('EFFECTS', batch.slice(0, 10))).outcome).toBe('advanced');
 });
+
+test('who stands still in the middle of a COPY keeps others waiting for a limited time', async () => {
+  const standing = new pg.Client({ connectionString: server.url });
+  standing.on('error', () => undefined);
+  await standing.connect();
+  await standing.query('begin');
+  await standing.query('update headway.changes set change = change + 1');
+  // Its data never come, as of a process that was stopped.
+  const copying = standing.query(from('copy headway.archive from stdin'));
+  copying.on('error', () => undefined);
+  copying.write('1');
+  const refusal = await archive('STANDING', [message(1, { stream: 'STANDING' })]).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  expect(isStoreAway(refusal)).toBe(true);
+  expect((await archive('STANDING', [message(1, { stream: 'STANDING' })])).outcome).toBe('advanced');
+  await standing.end().catch(() => undefined);
+}, 120_000);

@@ -1,6 +1,7 @@
 import type { LetterPlace } from '@headway/contracts';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { readArchived } from '../archive.ts';
+import { IDLE_IN_TRANSACTION } from '../connect.ts';
 import type {
   ArchivedMessage,
   DeadLetterRow,
@@ -83,7 +84,7 @@ export async function advance(
   { reader, stream, from, to }: Step,
   write: (changes: Changes) => Promise<void>,
 ): Promise<Advance> {
-  const change = await db.transaction().execute(async (tx) => {
+  const change = await endingWhoStandsStill(db, async (tx) => {
     if (!(await movePlace(tx, reader, stream, from, to))) return null;
     // From here to the commit this transaction is the only one that changes read models: the numbers are taken in the
     // order of the commits, so that whoever has read up to a number never misses a row that comes later with a lower one.
@@ -93,6 +94,34 @@ export async function advance(
   });
   if (change === null) return { outcome: 'fenced', at: await readPlace(db, reader, stream) };
   return { outcome: 'advanced', change };
+}
+
+/**
+ * Runs a transaction. Where it waited for another one as long as a statement may, those are ended whose process stands still
+ * in the middle of a statement, of a COPY for one: no timeout of the server ends these, and what they hold is waited for
+ * as long as they stand.
+ */
+async function endingWhoStandsStill<Value>(
+  db: Kysely<Database>,
+  run: (tx: Transaction<Database>) => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await db.transaction().execute(run);
+  } catch (error) {
+    if (isTimeout(error)) await endStandingStill(db).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** SQLSTATE of a statement that was cancelled. */
+const isTimeout = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '57014';
+
+async function endStandingStill(db: Kysely<Database>): Promise<void> {
+  await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and usename = current_user and pid <> pg_backend_pid()
+      and state = 'active' and wait_event in ('ClientRead', 'ClientWrite') and backend_xid is not null
+      and query_start < clock_timestamp() - make_interval(secs => ${IDLE_IN_TRANSACTION / 1_000})`.execute(db);
 }
 
 export async function nextChange(tx: Kysely<Database>): Promise<number> {
