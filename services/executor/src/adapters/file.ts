@@ -6,6 +6,7 @@ import type { Adapter, Attempt, Observed, SendAnswer } from '@headway/effects';
 import { ok, refused } from '@headway/kernel';
 import { z } from 'zod';
 import type { FileTargets } from '../targets.ts';
+import { readInputs } from './read-inputs.ts';
 
 /** What is read of a file at most to take its digest, in bytes. */
 export const READ_BYTES = 16 * 1024 * 1024;
@@ -55,13 +56,9 @@ export function createFileAdapter(targets: FileTargets): Adapter<FilePlan> {
             'The path has to be made of plain names with / between: no "..", no hidden name, no control character.',
           pointer: '/target',
         });
-      const read = inputsSchema.safeParse(inputs, { reportInput: false });
-      if (!read.success) {
-        const issue = read.error.issues[0];
-        const pointer = ['/inputs', ...(issue?.path ?? []).map(String)].join('/');
-        return refused({ detail: issue?.message ?? 'The inputs are not as they should be.', pointer });
-      }
-      const { text, expect = null } = read.data;
+      const read = readInputs(inputsSchema, inputs);
+      if (!read.ok) return read;
+      const { text, expect = null } = read.value;
       return ok({ plan: { root: name, path: parts.join('/'), text, expect }, resource: target.slice(0, 1_024) });
     },
     async send(attempt) {

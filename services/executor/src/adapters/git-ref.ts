@@ -3,6 +3,7 @@ import { ok, refused } from '@headway/kernel';
 import { z } from 'zod';
 import type { GitTargets } from '../targets.ts';
 import { type GitRan, runGit } from './outgoing/run-git.ts';
+import { readInputs } from './read-inputs.ts';
 
 const oid = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/, 'has to be a whole object id in lower-case hex digits');
 
@@ -48,13 +49,9 @@ export function createGitRefAdapter(targets: GitTargets): Adapter<RefPlan> {
             'The target has to be <repository>/refs/heads/<branch> or <repository>/refs/tags/<tag>, with a repository of the targets file.',
           pointer: '/target',
         });
-      const read = inputsSchema.safeParse(inputs, { reportInput: false });
-      if (!read.success) {
-        const issue = read.error.issues[0];
-        const pointer = ['/inputs', ...(issue?.path ?? []).map(String)].join('/');
-        return refused({ detail: issue?.message ?? 'The inputs are not as they should be.', pointer });
-      }
-      const { to, expect = null } = read.data;
+      const read = readInputs(inputsSchema, inputs);
+      if (!read.ok) return read;
+      const { to, expect = null } = read.value;
       if (/^0+$/.test(to) || to === expect)
         return refused({
           detail: 'It has to point to another object than before; refs are not deleted.',

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { HttpTargets } from '../targets.ts';
 import { addressRanges } from './outgoing/addresses.ts';
 import { type OutgoingAnswer, sendOnce } from './outgoing/outgoing.ts';
+import { readInputs } from './read-inputs.ts';
 
 /** Headers that this side alone writes. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
@@ -78,13 +79,9 @@ export function createHttpAdapter(targets: HttpTargets, { lookup }: HttpAdapterO
           detail: `Effects may not be sent to ${url.origin}. An operator lists origins in the targets file.`,
           pointer: '/target',
         });
-      const read = inputsSchema.safeParse(inputs, { reportInput: false });
-      if (!read.success) {
-        const issue = read.error.issues[0];
-        const pointer = ['/inputs', ...(issue?.path ?? []).map(String)].join('/');
-        return refused({ detail: issue?.message ?? 'The inputs are not as they should be.', pointer });
-      }
-      const { method, headers, json, text, resource } = read.data;
+      const read = readInputs(inputsSchema, inputs);
+      if (!read.ok) return read;
+      const { method, headers, json, text, resource } = read.value;
       if (json !== undefined && text !== undefined)
         return refused({ detail: 'Give the body as `json` or as `text`, not as both.', pointer: '/inputs/text' });
       if (headers[targets.keyHeader] !== undefined)

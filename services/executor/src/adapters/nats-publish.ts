@@ -3,6 +3,7 @@ import { publishOnce } from '@headway/eventlog';
 import { ok, refused } from '@headway/kernel';
 import { z } from 'zod';
 import type { NatsTargets } from '../targets.ts';
+import { readInputs } from './read-inputs.ts';
 
 const inputsSchema = z.strictObject({ json: z.json() });
 
@@ -35,13 +36,9 @@ export function createNatsPublishAdapter(targets: NatsTargets): Adapter<PublishP
             'The target has to be <bus>/<subject> of the targets file: a subject below a listed one, without wildcards.',
           pointer: '/target',
         });
-      const read = inputsSchema.safeParse(inputs, { reportInput: false });
-      if (!read.success) {
-        const issue = read.error.issues[0];
-        const pointer = ['/inputs', ...(issue?.path ?? []).map(String)].join('/');
-        return refused({ detail: issue?.message ?? 'The inputs are not as they should be.', pointer });
-      }
-      return ok({ plan: { bus: bus.name, subject, body: JSON.stringify(read.data.json) }, resource: null });
+      const read = readInputs(inputsSchema, inputs);
+      if (!read.ok) return read;
+      return ok({ plan: { bus: bus.name, subject, body: JSON.stringify(read.value.json) }, resource: null });
     },
     async send({ operation, plan, signal }) {
       const bus = buses.get(plan.bus);

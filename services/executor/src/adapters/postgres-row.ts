@@ -3,6 +3,7 @@ import { ok, refused } from '@headway/kernel';
 import pg from 'pg';
 import { z } from 'zod';
 import type { PostgresTargets } from '../targets.ts';
+import { readInputs } from './read-inputs.ts';
 
 const columns = z
   .record(z.string().min(1).max(63), z.union([z.string(), z.number(), z.boolean(), z.null()]))
@@ -42,18 +43,14 @@ export function createPostgresRowAdapter(targets: PostgresTargets): Adapter<RowP
           detail: 'The target has to be <database>/<schema>.<table> of the targets file.',
           pointer: '/target',
         });
-      const read = inputsSchema.safeParse(inputs, { reportInput: false });
-      if (!read.success) {
-        const issue = read.error.issues[0];
-        const pointer = ['/inputs', ...(issue?.path ?? []).map(String)].join('/');
-        return refused({ detail: issue?.message ?? 'The inputs are not as they should be.', pointer });
-      }
+      const read = readInputs(inputsSchema, inputs);
+      if (!read.ok) return read;
       const own = database.tables[table]?.operationColumn;
-      const { key, set } = read.data;
+      const { key, set } = read.value;
       const twice = Object.keys(set).find((column) => Object.hasOwn(key, column) || column === own);
       if (twice !== undefined)
         return refused({ detail: `The column ${twice} is set by the key, or by Headway.`, pointer: '/inputs/set' });
-      const plan = { ...read.data, database: name, table };
+      const plan = { ...read.value, database: name, table };
       return ok({ plan, resource: `${target} ${JSON.stringify(Object.entries(key).sort())}`.slice(0, 1_024) });
     },
     send: (attempt) => write(databases.get(attempt.plan.database), attempt, timeoutMs),

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { WebhookTargets } from '../targets.ts';
 import { addressRanges } from './outgoing/addresses.ts';
 import { sendOnce } from './outgoing/outgoing.ts';
+import { readInputs } from './read-inputs.ts';
 
 const inputsSchema = z.strictObject({
   /** What the receiver is told has happened, such as `finding.published`. */
@@ -54,13 +55,9 @@ export function createWebhookAdapter(
           detail: 'The target has to be the name of a hook in the targets file, which an operator writes.',
           pointer: '/target',
         });
-      const read = inputsSchema.safeParse(inputs, { reportInput: false });
-      if (!read.success) {
-        const issue = read.error.issues[0];
-        const pointer = ['/inputs', ...(issue?.path ?? []).map(String)].join('/');
-        return refused({ detail: issue?.message ?? 'The inputs are not as they should be.', pointer });
-      }
-      const { type, data } = read.data;
+      const read = readInputs(inputsSchema, inputs);
+      if (!read.ok) return read;
+      const { type, data } = read.value;
       return ok({ plan: { hook: target, body: JSON.stringify({ type, data }) }, resource: null });
     },
     async send({ operation, plan, signal }) {

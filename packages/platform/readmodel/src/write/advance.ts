@@ -108,6 +108,7 @@ async function endingWhoStandsStill<Value>(
   try {
     return await db.transaction().execute(run);
   } catch (error) {
+    // That it waited is what is told; whoever could not be ended now is met again by the next try.
     if (isTimeout(error)) await endStandingStill(db).catch(() => undefined);
     throw error;
   }
